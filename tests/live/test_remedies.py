@@ -301,7 +301,7 @@ def test_rights_that_are_missing(
     findings = [line for line in (first, *others) if line.startswith("RIGHT_MISSING")]
     blind = told(capsys, "plan", stage.name)
     for finding, side in zip(findings, (stage.source, stage.target), strict=True):
-        for command in finding.partition("Ask a Kafka administrator to run: ")[2].split("; "):
+        for command in finding.partition("then trigger the run again: ")[2].split("; "):
             assert f"User:{USER}" in command
             shell({**tools, "BOOTSTRAP": side["bootstrap.servers"]}, stage.folder, command)
 

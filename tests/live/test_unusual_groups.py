@@ -171,7 +171,7 @@ def test_partition_with_records_is_as_the_file_says(
     offsets = {partition.partition: at.offset for partition, at in planned.proposed.items()}
     assert {0: RECORDS, 1: RECORDS, 2: 0} | ({} if expected is None else {3: expected}) == offsets
     assert ([Code.OFFSET_NEVER_COMMITTED] if rule is None else []) == [warning.code for warning in planned.warnings]
-    assert (rule is None) is ("Start its consumers before the producers" in render_plan(plan, "shop"))
+    assert (rule is None) is ("Start the group's consumers before the producers" in render_plan(plan, "shop"))
 
 
 def test_unusual_groups_stop_no_ordinary_one(copied: Copied) -> None:

@@ -385,7 +385,7 @@ def test_what_an_unset_partition_may_lose_is_in_plan_and_report(ready: World) ->
     plan(ready)
     ready.finish(plan_offsets="success")
 
-    said, start = "written to orders[1] before it reads there.", "Start its consumers before the producers."
+    said, start = "written to orders[1] before it reads there.", "Start the group's consumers before the producers."
     assert ["OFFSET_NEVER_COMMITTED"] == codes(ready, "billing")
     assert f"{said} {start}" in ready.run.evidence.require(Kind.OFFSETS_PLAN)["markdown"]
     assert said in ready.report

@@ -201,7 +201,7 @@ def test_partition_that_no_task_has_is_never_drained(scene: Scene) -> None:
             None,
             "the target has not enough replicas in sync; MirrorMaker says: WARN Got",
         ),
-        ("INFO well", None, "nothing in its log; a quota"),
+        ("INFO well", None, "a quota on MirrorMaker's user, because"),
         ("WARN Got error NOT_ENOUGH_REPLICAS", 2, "an open transaction on the source"),
     ],
 )

@@ -37,7 +37,7 @@ def test_lost_positions_are_one_finding() -> None:
     assert "no stored position" == finding.found
     assert finding.expected.startswith("10, 11, ")
     assert finding.expected.endswith(" and 14 more, as certified when generation 1 stopped")
-    assert 1 == " ".join(finding.sentences).count("MirrorMaker would start")
+    assert 1 == " ".join(finding.sentences).count("MirrorMaker would copy everything again")
     assert "stored position of orders[0] (10), orders[1] (11), " in finding.happened
 
 
@@ -46,7 +46,7 @@ def test_commands_stay_whole() -> None:
     (finding,) = by_cause(missing_positions("tool --topic orders:{} --to-offset {} --execute")[:2])
 
     assert finding.remedy.endswith(
-        "Restore it: tool --topic orders:0 --to-offset 10 --execute; tool --topic orders:1 --to-offset 11 --execute"
+        "run again: tool --topic orders:0 --to-offset 10 --execute; tool --topic orders:1 --to-offset 11 --execute"
     )
 
 

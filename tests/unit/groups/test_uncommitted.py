@@ -74,7 +74,7 @@ def test_partition_that_stays_unset_is_named_with_what_the_group_may_miss() -> N
     whole = OffsetsPlan("t", Mode.CUTOVER, ("orders",), (found,), {})
     words = (
         "With `auto.offset.reset=latest` group billing may miss records that are written to orders[1] before it reads "
-        "there. Start its consumers before the producers."
+        "there. Start the group's consumers before the producers."
     )
 
     assert ((P1,), [P0]) == (found.unset, list(found.proposed))

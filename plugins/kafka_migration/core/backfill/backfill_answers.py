@@ -273,13 +273,14 @@ def _part_places(scope: Scope, part: Part, topic: str, run: str) -> Iterator[tup
 _TEXTS = {
     Code.INTERVAL_NOT_RETAINED: (
         "records that were copied, or whose bounds were recorded, before the source deleted them",
-        "Deleted records can no longer be proved.",
-        "Schedule nightly runs more often than the source deletes records: they record the bounds of their nights.",
+        "The source no longer has these records, so they can no longer be compared, and the interval is not proved.",
+        "For later intervals, schedule nightly runs more often than the source deletes records: each run records the "
+        "bounds of its night. This interval stays unproved.",
     ),
     Code.INTERVAL_NOT_COPIED: (
         "every record of the interval copied",
         "The target lacks these records, so the interval is not proved.",
-        "A nightly run copies them. A backfill copies them before nightly.until, or at any time with the conf "
+        "The next nightly run copies them. A backfill copies them before nightly.until, or at any time with the conf "
         f'`{{"mirror_outside_window": true}}`. {ASK_AGAIN}',
     ),
     Code.INTERVAL_NOT_VALIDATED: (
@@ -290,13 +291,13 @@ _TEXTS = {
     Code.COPY_DIFFERS: (
         "an equal copy",
         "The records of the interval on the target differ from those on the source.",
-        "The report of that run names the first difference. When the copy is repaired, validate all of it with mode "
-        f"`validate`. {ASK_AGAIN}",
+        "The report of the run that judged them names the first difference. When the copy is repaired, validate all of "
+        f"it with mode `validate`. {ASK_AGAIN}",
     ),
     Code.RECORDS_NOT_VERIFIABLE: (
         "a copy that could be compared",
         "Whether the records of the interval are the same on both sides is unknown.",
-        "The report of that run says what could not be read. If it is readable now, validate the whole copy with mode "
-        f"`validate`. {ASK_AGAIN}",
+        "The report of the run that judged them says what could not be read. If it is readable now, validate the whole "
+        f"copy with mode `validate`. {ASK_AGAIN}",
     ),
 }

@@ -221,8 +221,8 @@ def _choice_problems(name: str, value: str) -> Iterator[Problem]:
             f"has the setting {name} with false",
             f"setting {name}: false",
             "true, because Java clients (MirrorMaker and Spark) cannot disable it",
-            "Put the CA certificate, or the brokers' self-signed certificate, in ssl.ca.pem.",
-            "Java clients (MirrorMaker and Spark) cannot disable it, so they would not connect.",
+            f"Remove {name}, and put the CA certificate, or the brokers' self-signed certificate, in ssl.ca.pem.",
+            "MirrorMaker and Spark are Java clients, which always verify certificates, so they would not connect.",
         )
 
 
@@ -284,7 +284,7 @@ def _unprotected(config: Config, given: Collection[str], effect: str, needed: st
         f"{', '.join(given)} with {protocol}: {effect}",
         f"security.protocol {needed}",
         f"Set security.protocol to {needed}, or remove the {what} from the extra of the Airflow connection.",
-        f"With this protocol {effect}.",
+        f"With security.protocol {protocol_of(config)} {effect}, so no client is created from this connection.",
     )
 
 

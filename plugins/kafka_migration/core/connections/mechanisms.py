@@ -127,7 +127,8 @@ class Mechanism:
                 f"{names}, which {by} does not use",
                 "no such setting",
                 f"Remove {names} from the extra of the Airflow connection, or correct sasl.mechanism.",
-                "A login that is not used shows that another one was meant, so nothing connects with this one.",
+                "These settings belong to another kind of login, so it is unclear which login is meant. No client is "
+                "created from this connection.",
             )
 
 

@@ -99,7 +99,8 @@ def not_an_approver(ask: Ask, when_begun: Collection[str], now: Collection[str])
             "the approval",
             f"approved by {ask.who}, who is not in cutover.approvers {' or '.join(without)}",
             "; ".join(f"{when}: {_people(people)}" for when, people in lists.items()),
-            "Clear approve with downstream. A user who is in both lists must answer.",
+            "Clear the task approve with its downstream tasks. A user must answer whom cutover.approvers lists now and "
+            "listed when the run began.",
             happened=f"The plan was approved by {ask.who}, who is not in cutover.approvers "
             f"({'; '.join(f'{when}: {_people(lists[when])}' for when in without)}).",
             matters=f"Only an approver may decide on a cutover. {_NOTHING_WRITTEN}",
@@ -143,13 +144,16 @@ def four_eyes(ask: Ask, triggered_by: str | None, service_login: str) -> tuple[F
     ):
         return ()
     unnamed = ", the login under which Airflow itself runs" * is_service
+    remedy = "Clear the task approve with its downstream tasks. Another user must answer."
+    if is_service or not triggered_by:
+        remedy = "Trigger a new run under your own login in Airflow. Another user must approve its plan."
     return (
         Finding(
             Code.FOUR_EYES,
             "the approval",
             f"triggered by {triggered_by or 'a user whose name Airflow does not know'}{unnamed}, approved by {ask.who}",
             "two different people (cutover.four_eyes)",
-            "Clear approve with downstream. Another user must answer.",
+            remedy,
             happened=f"The run was triggered by {triggered_by or 'a user whose name Airflow does not know'}{unnamed}, "
             f"and its plan was approved by {ask.who}.",
             matters=f"With cutover.four_eyes, two different people must decide. {_NOTHING_WRITTEN}",
@@ -188,9 +192,9 @@ def answer_changed(folder: str) -> Finding:
         f"the answer to the approval, in Airflow's XCom and in {folder}",
         "two different answers",
         "the same answer in both places",
-        "Find out who changed the XCom of approve or the evidence root, and trigger a new run.",
+        "Find out who changed the XCom of the task approve or the evidence root. Then trigger a new run.",
         happened=f"The answer in Airflow's XCom differs from the answer in {folder}.",
-        matters="One of the two was changed, so what the approver decided is unknown. Nothing was written.",
+        matters=f"One of the two was changed, so what the approver decided is unknown. {_NOTHING_WRITTEN}",
     )
 
 
@@ -266,7 +270,7 @@ def not_final(plan: OffsetsPlan) -> tuple[Finding, ...]:
     if plan.is_final:
         return ()
     happened = "The plan is from a rehearsal, which has no fence."
-    matters = "Producers may have written after it, and the plan does not know these records."
+    matters = "Producers may have written to the source after this plan was made, and it does not know these records."
     return _stale("a plan from a rehearsal", "a plan that was made after the fence", happened, matters)
 
 

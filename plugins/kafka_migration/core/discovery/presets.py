@@ -154,7 +154,7 @@ def _unsupported(preset: Preset, number: int) -> Iterator[Finding]:
         f"one of the ports {', '.join(others)}",
         remedy,
         happened=f"On port {number}, {preset.title} accepts only {access.mechanism}: {reason}.",
-        matters="A migration could not log in there.",
+        matters="A migration could not log in at this port, so no connection is proposed.",
     )
 
 
@@ -192,5 +192,5 @@ def _wrong(text: str) -> Finding:
         "host or host:port, separated by commas",
         "Write host or host:port, separated by commas.",
         happened=f"--bootstrap has {found}, which is no address of a broker.",
-        matters="No connection can be proposed for it.",
+        matters="Without an address no connection can be proposed.",
     )

@@ -127,7 +127,7 @@ def changed_finding(name: str, found: str, digest: str | None) -> Finding:
         f"document {name}",
         found,
         expected,
-        "Find out who changed the evidence root, and trigger a new run.",
+        "Find out who else writes below the evidence root. Then trigger a new run.",
         happened=f"The evidence has {found} under the name {name}; the run wrote {wrote} there.",
         matters="The document may state what no task did, so this task wrote nothing to the clusters.",
     )

@@ -100,17 +100,19 @@ def _place(root: str) -> _Place:
     return _Place(kind, bucket if kind in _WITH_BUCKET else None, path)
 
 
-_NO_SPACE = "Free space on its disk, or raise the quota."
+_NO_SPACE = "Free space on the disk of the evidence root, or raise its quota."
+_NO_ACCESS = "Give the user of Airflow's tasks read and write access to the evidence root."
 _REMEDIES = {
     errno.ENOSPC: _NO_SPACE,
     errno.EDQUOT: _NO_SPACE,
-    errno.EROFS: "Mount its file system for writing.",
-    errno.EACCES: "Give the user of Airflow's tasks read and write access to it.",
-    errno.ELOOP: "Remove what is in that place, and find out who put it there: nothing below the evidence root may be "
-    "a link.",
-    errno.EPERM: "Give the user of Airflow's tasks read and write access to it.",
+    errno.EROFS: "Mount the file system of the evidence root for writing.",
+    errno.EACCES: _NO_ACCESS,
+    errno.ELOOP: "Find out who put this object below the evidence root, and remove it: the evidence root has only "
+    "folders and regular files.",
+    errno.EPERM: _NO_ACCESS,
 }
-_ANY = "Check its disk or its object store."
+_AGAIN = "Then clear the task with its downstream tasks, or trigger a new run."
+_ANY = "Check the disk or the object store of the evidence root."
 
 
 def not_writable(folder: str, error: Exception, free_bytes: int | None) -> StoreFailed:
@@ -121,9 +123,9 @@ def not_writable(folder: str, error: Exception, free_bytes: int | None) -> Store
         folder,
         f"{_reason(error)}{free}",
         "a folder that can be written",
-        f"{_remedy(error)} Then clear the task with downstream, or trigger a new run.",
+        f"{_remedy(error)} {_AGAIN}",
         happened=f"The evidence store did not take a document ({_reason(error)}{free}).",
-        matters="An action that is not recorded is unknown to later runs, so the step ended.",
+        matters="Later tasks and runs would not know what this task did, so it ended.",
     )
     return StoreFailed([finding])
 
@@ -135,9 +137,9 @@ def not_readable(path: str, error: Exception) -> StoreFailed:
         path,
         _reason(error),
         "a location that can be read",
-        f"{_remedy(error)} Then clear the task with downstream, or trigger a new run.",
+        f"{_remedy(error)} {_AGAIN}",
         happened=f"The evidence store did not return a document ({_reason(error)}).",
-        matters="Without its records it is unknown what earlier steps did, so the step ended.",
+        matters="Without this document it is unknown what earlier tasks or runs did, so the task ended.",
     )
     return StoreFailed([finding])
 

@@ -12,7 +12,7 @@ from kafka_migration.core.groups.clusters_seen import CommittedGroup
 from kafka_migration.core.groups.group_writes import active_finding, unreadable_finding
 from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsMove, Proof
 from kafka_migration.core.groups.purged import purged_findings, purged_offsets
-from kafka_migration.core.groups.rules_by_topic import Vectors, deleted_finding
+from kafka_migration.core.groups.rules_by_topic import VALIDATE_WHOLE, Vectors, deleted_finding
 from kafka_migration.core.groups.uncommitted import (
     UncommittedRule,
     forward_findings,
@@ -119,7 +119,7 @@ def _plan_group(
 ) -> GroupPlan:
     if group.unreadable:
         return _left_out(group, (unreadable_finding(group.group, group.unreadable),))
-    ahead = _ahead_findings(group, translated.copies)
+    ahead = _ahead_findings(group, translated.copies, is_final)
     refusals = (
         *_active_findings(group, is_final and group.group not in accepted.may_be_active),
         *(() if group.source_commits or group.unproved_topics else [no_commit_finding(group.group)]),
@@ -211,12 +211,12 @@ def _target_record(position: Position, translated: Translated) -> RecordPrint | 
 
 
 def _active_findings(group: CommittedGroup, must_have_stopped: bool) -> Iterable[Finding]:
-    again = "Then reject this plan and trigger a new cutover."
+    again = "Reject this plan if it waits for an approval, and trigger a new run."
     if group.target.is_active:
         yield active_finding(group.target, "target", f"Stop these consumers. {again}")
     if must_have_stopped and group.source.is_active:
-        stop = "Stop these consumers. If reading again is acceptable, name the group in cutover.may_be_active."
-        matters = "These consumers read on after the plan, and would read the same records again on the target."
+        stop = "Stop these consumers. If they may read records twice, name the group in cutover.may_be_active instead."
+        matters = "These consumers would read the same records again on the target, so their group is not moved."
         yield active_finding(group.source, "source", f"{stop} {again}", matters)
 
 
@@ -227,11 +227,11 @@ def _lost_findings(group: CommittedGroup) -> Iterable[Finding]:
             f"{group_subject(group.group)}, topic {topic}",
             "no committed offset on the source",
             "the offsets that it had there when an earlier cutover left it on the source",
-            "Set the group's offsets on the target by hand: that cutover's offsets-before-source.csv has the source "
-            "offsets.",
-            happened=f"The source has lost the committed offsets of {group_subject(group.group)} on topic {topic}: "
-            "they have expired, or the topic was deleted. An earlier cutover had left them there.",
-            matters="Where the group must resume on the target is unknown.",
+            "Set the group's offsets on the target by hand: offsets-before-source.csv of the earlier cutover has its "
+            "source offsets.",
+            happened=f"The source has lost the committed offsets of {group_subject(group.group)} on topic {topic}, "
+            "which an earlier cutover left on the source: they have expired, or the topic was deleted.",
+            matters="Where the group must resume on the target is unknown, so it is not moved.",
         )
 
 
@@ -242,11 +242,11 @@ def _later_findings(group: CommittedGroup) -> Iterable[Finding]:
             group_subject(group.group),
             f"commits on {some(group.later_topics)}, which remain on the source",
             "a group whose topics are all cut over, now or earlier",
-            "Cut these topics over together, or leave the group to the cutover that moves the last of them: it then "
-            "resumes where it stopped on the source.",
-            happened=f"The topics of this cutover are read by {group_subject(group.group)}, which also reads "
-            f"{some(group.later_topics)}. These remain on the source.",
-            matters="Its consumers would have to read from both clusters.",
+            "Trigger one cutover of all these topics. Otherwise do nothing: the cutover of the last of these topics "
+            "moves the group.",
+            happened=f"Besides topics of this cutover, {group_subject(group.group)} reads {some(group.later_topics)}, "
+            "which remain on the source.",
+            matters="The group's consumers would have to read from both clusters, so this cutover does not move it.",
         )
 
 
@@ -259,10 +259,12 @@ def _rewind_findings(group: CommittedGroup, plan: GroupPlan) -> Iterable[Finding
                 f"{group_subject(group.group)}, {partition}",
                 f"committed target offset {present.offset:,}",
                 f"at most {commit.offset:,}, the planned offset",
-                "If that is intended, name the group in cutover.may_rewind. If not, find out who committed for it.",
+                "If the group may read these records again, name it in cutover.may_rewind. Otherwise find out who "
+                "committed on the target. Then trigger a new run.",
                 happened=f"The target offset {present.offset:,} of {group_subject(group.group)} on {partition} is "
                 f"after {commit.offset:,}, the planned offset.",
-                matters="The group has read on the target, and would read those records again.",
+                matters="The group has probably read on the target, and would read the records between the two offsets "
+                "again. It is not moved.",
             )
 
 
@@ -275,30 +277,42 @@ def _beyond_end_findings(group: CommittedGroup, copies: Mapping[TopicPartition, 
                 f"{group_subject(group.group)}, {partition}",
                 f"committed offset {commit.offset:,}",
                 f"at most {end:,}, the end of the source partition",
-                "Set the group's offset on the source to where it must resume, then plan again.",
+                "Set the group's offset on the source to the record at which it must resume. Then trigger a new run.",
                 happened=f"The committed offset {commit.offset:,} of {group_subject(group.group)} on {partition} is "
                 f"after {end:,}, the end of the source partition.",
-                matters="The topic was probably deleted and created again after the commit, so which records the group "
-                "has not read is unknown.",
+                matters="The topic was probably deleted and created again after the commit. Which records the group "
+                "has not read is unknown, so it is not moved.",
             )
 
 
-def _ahead_findings(group: CommittedGroup, copies: Mapping[TopicPartition, PartitionCopy]) -> tuple[Finding, ...]:
+def _ahead_findings(
+    group: CommittedGroup, copies: Mapping[TopicPartition, PartitionCopy], is_final: bool
+) -> tuple[Finding, ...]:
+    matters, remedy = _AHEAD_IN_CUTOVER if is_final else _AHEAD_IN_REHEARSAL
     return tuple(
         Finding(
             Code.OFFSET_AHEAD_OF_COPY,
             f"{group_subject(group.group)}, {partition}",
             f"committed offset {commit.offset:,}",
             f"at most {copies[partition].mirror_position:,}, the end of the copy",
-            "In a cutover, stop that producer and trigger a new cutover. In a rehearsal, do nothing.",
+            remedy,
             happened=f"The committed offset {commit.offset:,} of {group_subject(group.group)} on {partition} is after "
             f"{copies[partition].mirror_position:,}, the end of the copy.",
-            matters="In a rehearsal this is normal: the group continued to read after the copy stopped. In a cutover a "
-            "producer wrote to the source after the fence, and the target lacks its records.",
+            matters=matters,
         )
         for partition, commit in sorted(group.source_commits.items())
         if copies[partition].mirror_position < commit.offset <= copies[partition].source_end
     )
+
+
+_AHEAD_IN_CUTOVER = (
+    "A producer wrote to the source after the fence, and the target lacks its records. The group is not moved.",
+    "Stop this producer, then trigger a new cutover.",
+)
+_AHEAD_IN_REHEARSAL = (
+    "This is normal in a rehearsal: the group continued to read on the source after the copy stopped.",
+    "No action is needed.",
+)
 
 
 def _unproved_findings(group: CommittedGroup, translated: Translated) -> Iterable[Finding]:
@@ -315,12 +329,12 @@ def _unproved_findings(group: CommittedGroup, translated: Translated) -> Iterabl
             f"{group_subject(group.group)}, {partition}",
             f"{_record(source)} from source offset {source_probe:,}, {_record(target)} from target {probe.offset:,}",
             "the same record on both sides",
-            "Validate the whole copy (mode validate). If that passes, move this group by hand.",
-            happened=f"Where {group_subject(group.group)} would resume on {partition}, the source has "
-            f"{_record(source)} from offset {source_probe:,} on and the target {_record(target)} from offset "
-            f"{probe.offset:,} on. Records were deleted or compacted since the copy, or another client wrote to the "
-            "target.",
-            matters="The group could skip records or read them again.",
+            VALIDATE_WHOLE,
+            happened=f"Where {group_subject(group.group)} would resume on {partition}, the two clusters differ: from "
+            f"offset {source_probe:,} on the source has {_record(source)}, and from offset {probe.offset:,} on the "
+            f"target has {_record(target)}. Probably records were deleted or compacted since the copy, or another "
+            "client wrote to the target.",
+            matters="The group could skip records or read records again, so it is not moved.",
         )
 
 

@@ -155,8 +155,9 @@ def unknown_write(group: str, reason: str, writing: Writing = CUTOVER) -> GroupW
         group_subject(group),
         f"no answer, so it is unknown whether its offsets were written: {reason}",
         "the proposed offsets, read back",
-        f"Check with `kafka-consumer-groups --describe --group {shell_word(group)}` on the {writing.side}. Clearing "
-        "this task is safe: it writes only where the offsets still match the saved snapshot.",
+        f"Look at the offsets with `kafka-consumer-groups --describe --group {shell_word(group)}` on the "
+        f"{writing.side}. Then clear this task with its downstream tasks: it writes only where the offsets still match "
+        "the saved snapshot.",
         happened=sentence(f"The {writing.side} did not confirm the offsets of {group_subject(group)}: {reason}"),
         matters="Whether the offsets were written is unknown, and so is where the group would resume.",
     )
@@ -191,7 +192,7 @@ def nothing_moved_finding(results: Iterable[GroupWriteDocument], writing: Writin
         "the groups of the plan",
         f"none moved ({counts})",
         "at least one group at its planned offsets",
-        f"Remove the causes above and trigger a new {writing.run}.",
+        f"Remove the causes that the other findings name. Then trigger a new {writing.run}.",
         happened=f"No group of the plan is at its planned offsets ({counts}).",
         matters="Consumers that change clusters now would not resume where they stopped.",
     )
@@ -209,11 +210,12 @@ def _changed_finding(
         f"{group_subject(group)}, {partition}",
         f"{writing.side} offset {_text(present.get(partition))}",
         f"{_text(before.get(partition))} (saved snapshot) or {_text(proposed[partition])} (plan)",
-        f"Find that client before you trigger a new {writing.run}.",
+        f"Find this client and stop it. Then trigger a new {writing.run}.",
         happened=f"The {writing.side} offset of {group_subject(group)} on {partition} is now "
         f"{_text(present.get(partition))}, which is neither {_text(before.get(partition))} (saved snapshot) nor "
         f"{_text(proposed[partition])} (plan).",
-        matters="Another client committed for this group, and the run would overwrite its offset.",
+        matters="Another client committed for this group. The run did not overwrite the offset, so the group is not "
+        "moved.",
     )
 
 
@@ -224,10 +226,10 @@ def committed_since_finding(group: str, writing: Writing) -> Finding:
         group_subject(group),
         f"offsets on the {writing.side} that differ from the saved snapshot",
         "the offsets of the snapshot; otherwise the deletion would lose unsaved offsets",
-        f"Find that client before you trigger a new {writing.run}.",
+        f"Find this client and stop it. Then trigger a new {writing.run}.",
         happened=f"The offsets of {group_subject(group)} on the {writing.side} differ from the saved snapshot, so the "
         "group was not deleted.",
-        matters="Another client committed for this group, and no file has the new offsets.",
+        matters="Another client committed for this group. No file has the new offsets, so a deletion would lose them.",
     )
 
 
@@ -239,7 +241,8 @@ def _not_written_finding(
         f"{group_subject(group)}, {partition}",
         f"{_text(read_back.get(partition))} read back",
         _text(proposed[partition]),
-        f"Check the group on the {writing.side}. Its earlier offsets are in offsets-before-{writing.side}.csv.",
+        f"Find out whether another client commits for the group on the {writing.side}. Its earlier offsets are in "
+        f"offsets-before-{writing.side}.csv. Then trigger a new {writing.run}.",
         happened=f"The {writing.side} returns {_text(read_back.get(partition))} as the offset of "
         f"{group_subject(group)} on {partition}, although {_text(proposed[partition])} was written.",
         matters="The group would resume at another record than planned.",
@@ -271,7 +274,8 @@ def nothing_to_move_findings(left_out: Iterable[GroupPlan]) -> tuple[Finding, ..
         "the groups of the plan",
         "none that can be moved",
         "at least one, or no group at all",
-        "Remove the causes above and trigger a new cutover. Until then, use the source cluster.",
+        "Remove the causes that the other findings name. Then trigger a new cutover. Until then, producers and "
+        "consumers use the source.",
         happened="No group of the plan can be moved.",
         matters="After this cutover all consumers would still have to read from the source.",
     )
@@ -285,8 +289,8 @@ def unreadable_finding(group: str, why: str) -> Finding:
         group_subject(group),
         why,
         "the state and the offsets of the group",
-        "Remove the cause (a missing right, a coordinator that fails) and plan again, or set the group's offsets by "
-        "hand.",
+        "Remove the cause (a missing right, a coordinator that fails) and trigger a new run, or set the group's "
+        "offsets by hand.",
         happened=sentence(f"The state or the offsets of {group_subject(group)} cannot be read: {why}"),
         matters="What the group has not read is unknown, so it is not moved. Other groups are not affected.",
     )

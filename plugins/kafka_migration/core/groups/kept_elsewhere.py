@@ -113,7 +113,7 @@ def _finding(group: CommittedGroup, topics: tuple[str, ...]) -> Finding | None:
         group_subject(clues.group),
         f"looks like {kind.name} ({evidence}): {kind.not_done}",
         "an application whose only position is the committed offsets of its group",
-        f"{kind.remedy} If it is another application, ignore this warning.",
+        f"{kind.remedy} If the group is of another application, ignore this warning.",
         happened=f"Group {plain_name(clues.group)} looks like {kind.name}, because of {evidence}.",
         matters=f"Moving its committed offsets is not enough: {kind.not_done}.",
     )

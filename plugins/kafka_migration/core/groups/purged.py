@@ -58,6 +58,6 @@ def purged_findings(group: CommittedGroup, purged: Offsets) -> Iterator[Finding]
             "If the group needs them, produce them again from another copy of the data.",
             happened=f"The source deleted up to {count:,} offsets of {partition} before "
             f"{group_subject(group.group)} (committed offset {committed:,}) read them.",
-            matters="The group cannot read these records on either cluster, and resumes at the first record that is "
-            "left.",
+            matters="The copy does not have these records, so the group cannot read them on either cluster. It resumes "
+            "at the first record that is left.",
         )

@@ -26,6 +26,11 @@ from kafka_migration.core.translation.translation_contract import (
     VectorTranslation,
 )
 
+VALIDATE_WHOLE = (
+    "Validate the whole copy with mode validate. If the verdict is PASS or WARN, set the group's offset on the target "
+    "by hand. Otherwise do what the findings of the validation say."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
@@ -187,9 +192,9 @@ def unreadable_topic_finding(group: CommittedGroup, found: TranslatedTopic) -> F
         f"{group_subject(group.group)}, topic {topic}",
         why,
         "records that Spark can read, to find the copy of each unread one",
-        "Make the records readable and plan again, or move the group by hand.",
+        "Make the records readable and trigger a new run, or set the group's offsets by hand.",
         happened=sentence(f"Spark cannot read topic {topic}: {why}"),
-        matters=f"Where {group_subject(group.group)} must resume on it is unknown, so the group is not moved.",
+        matters=f"Where {group_subject(group.group)} must resume on this topic is unknown, so the group is not moved.",
     )
 
 
@@ -200,10 +205,10 @@ def _moved_finding(group: CommittedGroup, topic: RepartitionedTopic, commits: Co
         f"{group_subject(group.group)}, topic {topic.topic}",
         f"committed offsets that translate_offsets did not see ({offsets})",
         "the offsets as they were when translate_offsets started",
-        "Stop its consumers, then clear translate_offsets with downstream.",
+        "Stop the group's consumers. Then clear the task translate_offsets with its downstream tasks.",
         happened=f"The offsets of {group_subject(group.group)} on topic {topic.topic} changed after translate_offsets "
         f"began ({offsets}).",
-        matters="These offsets have no translation, and the group would read records again if it were moved now.",
+        matters="The new offsets have no translation, so the group is not moved.",
     )
 
 
@@ -214,11 +219,12 @@ def deleted_finding(group: CommittedGroup, partition: TopicPartition, offset: in
         f"{group_subject(group.group)}, {partition} of the target",
         f"the log starts at {log_start:,}",
         f"at most {offset:,}, where the group would resume",
-        "Turn off retention of the topic on the target. Copy the records that the source still holds again, or move "
-        "the group by hand.",
+        "Set retention.ms and retention.bytes of the target topic to -1. Then copy the topic again with a second "
+        "migration file, or set the group's offset on the target by hand.",
         happened=f"The target's log of {partition} starts at {log_start:,}, after offset {offset:,}, where "
         f"{group_subject(group.group)} would resume.",
-        matters="The target has deleted records that the group has not read, and the group would skip them.",
+        matters="The target has deleted records that the group has not read. The group would skip them, so it is not "
+        "moved.",
     )
 
 
@@ -228,8 +234,8 @@ def _missing_finding(group: CommittedGroup, partition: TopicPartition, offset: i
         f"{group_subject(group.group)}, {partition}",
         f"no copy, in order, of the unread record at source offset {offset:,}; earlier ones may lack a copy as well",
         "a copy of every unread record within the copy on the target",
-        "Validate the whole copy (mode validate). If that passes, move this group by hand.",
+        VALIDATE_WHOLE,
         happened=f"The target has no copy, in order, of the record at source offset {offset:,} of {partition}, which "
-        f"{group_subject(group.group)} has not read.",
-        matters="The group would skip this record. Records were deleted or compacted on the target since the copy.",
+        f"{group_subject(group.group)} has not read. Probably the target deleted or compacted records since the copy.",
+        matters="The group would skip this record, so it is not moved.",
     )

@@ -24,7 +24,7 @@ from kafka_migration.core.translation.copies import PartitionCopy
 
 # More partitions than these are counted.
 MAX_PARTITIONS = 20
-START_FIRST = "Start its consumers before the producers."
+START_FIRST = "Start the group's consumers before the producers."
 
 
 def never_committed(commits: Commits, partitions: Iterable[TopicPartition]) -> tuple[TopicPartition, ...]:
@@ -103,7 +103,7 @@ def no_commit_finding(group: str) -> Finding:
 def stale_findings(group: CommittedGroup, unset: Iterable[TopicPartition]) -> Iterator[Finding]:
     """Refuse to leave a partition unset in which the group has an offset on the target alone."""
     expected = "no committed offset on the target; the group would resume there and skip earlier records"
-    matters = "The group would resume at this offset and skip earlier records."
+    matters = "The group would resume at this offset and skip earlier records, so it is not moved."
     for partition in unset:
         if partition in group.target_commits:
             yield _stale_finding(group, partition, expected, matters)
@@ -117,7 +117,10 @@ def forward_findings(
         present, planned = group.target_commits.get(partition), plan.proposed.get(partition)
         if present is not None and planned is not None and present.offset < planned.offset:
             expected = f"{planned.offset:,}, the planned offset, or none on the target"
-            matters = f"The plan would move the group to {planned.offset:,}, past records that it may not have read."
+            matters = (
+                f"At {planned.offset:,}, the planned offset, the group would skip records that it may not have read, "
+                "so it is not moved."
+            )
             yield _stale_finding(group, partition, expected, matters)
 
 
@@ -128,8 +131,8 @@ def _stale_finding(group: CommittedGroup, partition: TopicPartition, expected: s
         f"{group_subject(group.group)}, {partition}",
         f"target offset {offset:,}, and none on the source",
         expected,
-        "Find out who committed it. Delete it on the target (`kafka-consumer-groups --delete-offsets`) or let the "
-        "group commit on the source, then plan again.",
+        "Find out who committed this offset. Delete it on the target (`kafka-consumer-groups --delete-offsets`), or "
+        "let the group commit on the source. Then trigger a new run.",
         happened=f"The offset of {group_subject(group.group)} on {partition} is {offset:,} on the target, and the "
         "source has none.",
         matters=matters,
@@ -143,12 +146,12 @@ def uncommitted_finding(group: str, partition: TopicPartition) -> Finding:
         f"{group_subject(group)}, {partition}",
         "no committed offset, although the group has commits on other partitions of the topic",
         "a committed offset on every partition that holds records (cutover.uncommitted is refuse)",
-        "Commit an offset on the source, or set cutover.uncommitted in the migration file to earliest or latest, as "
-        "the group's auto.offset.reset.",
+        "Commit an offset of the group on the source, or set cutover.uncommitted in the migration file to the group's "
+        "auto.offset.reset (earliest or latest). Then trigger a new run.",
         happened=f"No offset of {group_subject(group)} is committed on {partition}, although the group has commits on "
         "other partitions of the topic.",
-        matters="The partition holds records that the group could still read. Where the group starts there is unknown, "
-        "and cutover.uncommitted is refuse.",
+        matters="The partition holds records that the group could still read, and cutover.uncommitted is refuse. So "
+        "the group is not moved.",
     )
 
 

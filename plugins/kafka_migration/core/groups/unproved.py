@@ -15,7 +15,10 @@ from kafka_migration.core.validation.coverage import TopicCoverage
 from kafka_migration.core.validation.coverage_rules import coverage_of
 from kafka_migration.core.validation.judge_document import JudgeDocument
 
-_WHY_PROVED = "On a copy that is not proved, a translated offset could make a group skip records."
+_WHY_PROVED = (
+    "On a copy that is not proved, a translated offset could make a group skip records. So no group that reads this "
+    "copy is moved."
+)
 
 
 def unproved_copies(ledger: Ledger, topics: Iterable[str]) -> dict[str, Finding]:
@@ -57,8 +60,8 @@ def _unproved_copy(covered: TopicCoverage) -> Finding:
         f"topic {covered.topic}",
         f"verdict {covered.standing} on the whole topic ({reason})",
         "PASS or WARN on the whole copy of the topic",
-        "Run mode validate for the topic. If the verdict stays the same, copy the topic again or leave it out of the "
-        "run.",
+        "Trigger a run in mode validate for the topic. If the verdict stays the same, copy the topic again with a "
+        "second migration file, or leave it out of the cutover.",
         happened=f"The copy of topic {covered.topic} is not proved: its verdict is {covered.standing} ({reason}).",
         matters=_WHY_PROVED,
     )

@@ -27,6 +27,7 @@ _MATTERS = (
     "The ledger decides where a run continues and what is proved, so records could be lost or copied twice; nothing "
     "was started."
 )
+_RESTORE = "find out who wrote to this folder, and restore the whole folder from a backup. Then trigger the run again."
 # One file with a high number makes a million entries missing.
 _NAMED = 20
 
@@ -129,8 +130,8 @@ def not_announced(folder: str, migration: str, anchored: Head, newest: Head) -> 
         f"entries up to {anchored.number}, the newest that Airflow recorded"
         if anchored.number
         else "no entries, because this Airflow has recorded none of this migration",
-        "Find out who wrote to this folder, and restore the whole folder from a backup. If you moved the evidence root "
-        f"to this Airflow, or restored Airflow's database, run {accept} to accept every entry.",
+        "If you moved the evidence root to this Airflow, or restored Airflow's database, run "
+        f"{accept} to accept every entry. Otherwise {_RESTORE}",
         happened=f"The ledger {folder} has {numbers}, which Airflow did not announce.",
         matters=_MATTERS,
     )
@@ -178,7 +179,7 @@ def broken(subject: str, found: str, expected: str = "each entry 1, 2, 3 … onc
         subject,
         found,
         expected,
-        "Find out who wrote to this folder, and restore the whole folder from a backup.",
-        happened=f"Runs wrote {expected} to the ledger {subject}, but it has {found}.",
+        f"{_RESTORE[0].upper()}{_RESTORE[1:]}",
+        happened=f"Runs wrote {expected} to the ledger {subject}, but now it has {found}.",
         matters=_MATTERS,
     )

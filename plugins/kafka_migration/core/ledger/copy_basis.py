@@ -146,7 +146,7 @@ def _exchanged(migration: Migration, source: ClusterSeen, target: ClusterSeen) -
         "Exchange the two connections in the migration file, or their addresses in Airflow. To move groups back after "
         "a cutover, use the rollback DAG.",
         happened=f"Source and target are exchanged: the source is now {source}, and the target is {target}.",
-        matters="MirrorMaker would copy the copy back to the cluster that it came from.",
+        matters="MirrorMaker would copy the copied records back to the cluster from which they came.",
     )
 
 

@@ -306,7 +306,8 @@ def phase_findings(
             f"migration {migration}" + (f", topics {some(moved)}" if moved else ""),
             f"cut over, last at {last.at} by {last.run}",
             f"mode {Mode.VALIDATE}, or topics that were not cut over",
-            "Pause the schedules if no topics are left, or run mode validate.",
+            "If all topics were cut over, pause the schedules of this migration. Otherwise trigger the run for the "
+            "topics that remain. Mode validate is allowed in both cases.",
             happened=f"Topics of migration {migration} were cut over, last at {last.at} by {last.run}, and mode {mode} "
             "would mirror them again.",
             matters="Producers now write to the target, so mirroring would mix their records with the copy.",

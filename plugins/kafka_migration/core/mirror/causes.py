@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.mirror.log_entries import LONGEST_QUOTE, from_exception, root_exception, telling_lines
-from kafka_migration.core.mirror.uncopyable import CERTAIN, CODES, Reason
+from kafka_migration.core.mirror.uncopyable import ACTS, CERTAIN, CODES, Reason
 from kafka_migration.core.text.shortened import sentence
 
 # A broker refused a batch of several records. The producer then splits it and retries, forever if one record is too
@@ -29,7 +29,11 @@ OUT_OF_MEMORY = "OutOfMemoryError"
 _EACH_START = "Each further start would end in the same way. Until the cause is removed, no more records are copied."
 _UNTIL_CORRECTED = "Until the cause is removed, the records that remain on the source are not copied."
 _AGAIN = "Then trigger the run again. Copied records are kept."
-_IN_CONNECTION = f"Correct the Airflow connection of the cluster that MirrorMaker's log names. {_AGAIN}"
+_IN_CONNECTION = "Correct the Airflow connection of the cluster that MirrorMaker's log names."
+REPAIR = (
+    "MirrorMaker's log names the cause: stop.json of this run's evidence has its end, mirrormaker.log on the host all "
+    f"of it. Remove the cause. {_AGAIN}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,86 +65,90 @@ def _row(code: Code, words: re.Pattern[str], what: str, expected: str, remedy: s
     return Cause(code, words, what, expected, f"{remedy} {_AGAIN}", **kind)
 
 
-def _login(code: Code, words: re.Pattern[str], what: str, expected: str, *, is_lasting: bool = True) -> Cause:
-    return Cause(code, words, what, expected, _IN_CONNECTION, is_lasting=is_lasting)
-
-
 _OF_RECORDS = {
     Reason.TOO_LARGE: "a record is too large for the target",
     Reason.NO_KEY: "a compacted topic on the target refuses a record without a key",
     Reason.TIME: "a cluster refuses the timestamp of a record",
 }
-_RECORD_REMEDY = "Read the limit in MirrorMaker's words, and raise it on the target topic, or remove the topic."
 _RETRIED = {"is_certain": False}
 _LASTING = {"is_lasting": True}
 
 # Why a login fails, the exact reasons first.
 _LOGINS = (
-    _login(
+    _row(
         Code.CERTIFICATE_EXPIRED,
         re.compile(r"CertificateExpiredException"),
         "a certificate has expired",
         "a valid certificate",
+        "Renew the certificate: that of the brokers, or ssl.certificate.pem in the Airflow connection of the cluster.",
+        **_LASTING,
     ),
-    _login(
+    _row(
         Code.CERTIFICATE_OF_OTHER_HOST,
         re.compile(r"No subject alternative|No name matching"),
         "a broker shows the certificate of another host",
         "a certificate that contains the broker's advertised name",
+        "Use a name from the certificate in bootstrap.servers and in the brokers' advertised.listeners, or renew it.",
+        **_LASTING,
     ),
-    _login(
+    _row(
         Code.CERTIFICATE_NOT_TRUSTED,
         re.compile(r"PKIX path|unable to find valid certification path|SunCertPathBuilderException"),
         "MirrorMaker does not trust a broker's certificate",
         "a certificate signed by the authority in the connection",
+        _IN_CONNECTION,
+        **_LASTING,
     ),
-    _login(
+    _row(
         Code.CLIENT_CERTIFICATE_REFUSED,
         re.compile(r"Received fatal alert: (?:bad_certificate|certificate_|unknown_ca|access_denied)"),
         "a broker refuses MirrorMaker's certificate",
         "a client certificate that the brokers trust",
+        _IN_CONNECTION,
+        **_LASTING,
     ),
-    _login(
+    _row(
         Code.PROTOCOL_DIFFERS,
         re.compile(r"Unsupported or unrecognized SSL message|Unexpected handshake request with client mechanism"),
         "the listener expects another security.protocol",
         "the security.protocol of the listener",
+        _IN_CONNECTION,
+        **_LASTING,
     ),
-    _login(
+    _row(
         Code.MECHANISM_NOT_OFFERED,
         re.compile(r"UnsupportedSaslMechanism|Client SASL mechanism .{1,100} not enabled"),
         "the listener does not offer the SASL mechanism",
         "a mechanism that the listener offers",
+        _IN_CONNECTION,
+        **_LASTING,
     ),
-    _login(
+    _row(
         Code.KERBEROS_FAILED,
         re.compile(r"GSSException|KrbException|javax\.security\.auth\.login\.LoginException"),
         "MirrorMaker's Kerberos login failed",
         "a ticket for MirrorMaker's principal",
-        is_lasting=False,
+        "Check the keytab and /etc/krb5.conf on the MirrorMaker host, and the principal in the Airflow connection.",
     ),
-    _login(
+    _row(
         Code.LOGIN_REFUSED,
         re.compile(r"SaslAuthentication|AuthenticationException|SSL handshake failed|failed authentication due to"),
         "MirrorMaker cannot log in",
         "a login that the cluster accepts",
-        is_lasting=False,
+        _IN_CONNECTION,
     ),
 )
 
 # Names of Java exceptions and texts of Kafka's clients, brokers and Connect (2.4.1 to 4.2.0); the first match counts.
 CAUSES = (
-    *(
-        Cause(CODES[r], CERTAIN[r], _OF_RECORDS[r], "records that MirrorMaker can copy", f"{_RECORD_REMEDY} {_AGAIN}")
-        for r in Reason
-    ),
+    *(_row(CODES[r], CERTAIN[r], _OF_RECORDS[r], "records that MirrorMaker can copy", ACTS[r]) for r in Reason),
     _row(
         Code.MIRROR_TOPIC_UNFIT,
         re.compile(r"supplied via the '[\w.]{1,100}' property is required to have"),
         "a topic of MirrorMaker's own exists on the target with other settings than MirrorMaker needs",
         "topics of MirrorMaker's own with the settings that its words name",
-        "Set cleanup.policy=compact on that topic with kafka-configs.sh. Delete it instead if its partition count is "
-        "wrong and no MirrorMaker runs.",
+        "Set cleanup.policy=compact on the topic that MirrorMaker's words name, with kafka-configs.sh. If its "
+        "partition count is wrong, delete it instead while no MirrorMaker runs.",
         **_LASTING,
     ),
     _row(
@@ -192,7 +200,7 @@ CAUSES = (
         re.compile(r"config\.ConfigException|ClassNotFoundException|Invalid value .{1,300} for configuration"),
         "MirrorMaker refuses a setting",
         "settings that MirrorMaker accepts",
-        "Correct the setting that its words name: it comes from mirror.properties, mirror.naming or the Airflow "
+        "Correct the setting that MirrorMaker's words name, in mirror.properties, mirror.naming or the Airflow "
         "connection.",
         **_LASTING,
     ),
@@ -209,7 +217,8 @@ CAUSES = (
         re.compile(r"UnknownTopicOrPartition|UNKNOWN_TOPIC_OR_PARTITION"),
         "a topic does not exist",
         "each topic of the migration on both clusters",
-        "Find out who deleted it; a new run creates a topic on the target again if nothing was copied to it yet.",
+        "Find out who deleted the topic that MirrorMaker's words name. If the target had copied records of it, copy it "
+        "with a second migration file. Otherwise a new run creates it on the target.",
         **_RETRIED,
     ),
     _row(
@@ -217,7 +226,8 @@ CAUSES = (
         re.compile(r"CorruptRecord|CORRUPT_MESSAGE|InvalidRecord|INVALID_RECORD|INVALID_TIMESTAMP"),
         "a cluster rejects a record",
         "records that both clusters accept",
-        "Find the record by the topic in MirrorMaker's words, or remove the topic so that the others continue.",
+        "Find the record in the topic that MirrorMaker's words name, or remove the topic from the migration file so "
+        "that the others continue.",
         **_RETRIED,
     ),
     _row(
@@ -227,7 +237,7 @@ CAUSES = (
         ),
         "a cluster is unreachable",
         "both clusters reachable from the MirrorMaker host",
-        "Check from the MirrorMaker host the address that its words name.",
+        "Make sure that the MirrorMaker host reaches the address in MirrorMaker's words.",
         **_RETRIED,
     ),
     _row(

@@ -11,6 +11,7 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.mirror.causes import (
     CONNECTOR_REFUSED,
     OUT_OF_MEMORY,
+    REPAIR,
     WORKER_ENDED,
     Sign,
     cause_finding,
@@ -33,7 +34,6 @@ _WITHOUT_A_CAUSE = ENDS - {Code.RECORD_TOO_LARGE}
 _OF_A_PROCESS = frozenset({Code.MIRROR_DEAD, Code.PARTITION_NOT_ASSIGNED})
 # What the silence of a cluster may be the cause of.
 _OF_SILENCE = _WITHOUT_A_CAUSE | {Code.CLUSTER_UNREACHABLE, Code.MIRROR_TIMEOUT, Code.REPLICATION_BELOW_MIN_INSYNC}
-_REPAIR = "Fix the cause that MirrorMaker's words name and trigger the run again. Copied records are kept."
 
 
 def may_follow(finding: Finding) -> bool:
@@ -49,9 +49,9 @@ def health_findings(health: MirrorHealth, alarm: str) -> tuple[Finding, ...]:
             "MirrorMaker",
             f"{t.name}: {t.causes}",
             "every task in state RUNNING",
-            _REPAIR,
+            REPAIR,
             happened=sentence(f"MirrorMaker's {t.name} failed: {t.causes}"),
-            matters="Its partitions are not copied any more, although the process is alive.",
+            matters="The partitions of this task are not copied any more, although MirrorMaker's process is alive.",
         )
         for t in health.failed
     )
@@ -61,8 +61,8 @@ def health_findings(health: MirrorHealth, alarm: str) -> tuple[Finding, ...]:
             "MirrorMaker",
             difference,
             "the configuration that was rendered",
-            "Find out which other client writes to MirrorMaker's configuration topic. Only this migration may write to "
-            "it.",
+            "Find the client that writes to MirrorMaker's configuration topic on the target besides this migration, "
+            "and stop it. Then trigger the run again.",
             happened=sentence(f"MirrorMaker runs with another configuration than the run rendered: {difference}"),
             matters="It may copy other topics than the migration file names, or copy them in another way.",
         )
@@ -87,7 +87,7 @@ def _alarm(line: str) -> Finding:
                 "MirrorMaker",
                 meaning,
                 "a running worker and connector",
-                _REPAIR,
+                REPAIR,
                 happened=f"MirrorMaker reports an error from which it does not recover: {meaning}.",
                 matters="No further records are copied until it is started again.",
             )
@@ -111,15 +111,16 @@ def unassigned_finding(unassigned: Iterable[TopicPartition], still_s: float) -> 
         f"{len(named)} partition(s) without a MirrorMaker task for {still_s:.0f} s",
         "every partition of the migration assigned",
         "MirrorMaker lists only topics that its user may describe: grant Describe on the topic (`kafka-migration acls` "
-        "prints the commands), or find the reason in MirrorMaker's log. Then trigger the run again.",
-        happened=f"{len(named)} partition(s), such as {named[0]}, had no MirrorMaker task for {still_s:.0f} s.",
-        matters="Their records are not copied.",
+        "prints the commands), or find the reason in mirrormaker.log on the host. Then trigger the run again.",
+        happened=f"{len(named)} partition(s), such as {named[0]}, had no MirrorMaker task for {still_s:.0f} s, longer "
+        "than watch.stall_after allows.",
+        matters="The records of these partitions are not copied.",
     )
 
 
 OPEN_TRANSACTION = "an open transaction on the source; later records cannot be read until it ends"
 _LIKELY = "; likely cause: "
-NO_SIGN = "nothing in its log; a quota on MirrorMaker's user has this effect"
+NO_SIGN = "a quota on MirrorMaker's user, because MirrorMaker's log names no other cause"
 
 
 def likely_cause(log: str, *, open_transaction: bool) -> str:

@@ -193,7 +193,7 @@ def _locked(migration: str, message: str) -> Finding:
         host_of(migration),
         message,
         "no other call at the same time",
-        "Try again when that call has ended.",
+        "Wait until the other call has ended. Then clear the task or repeat the command.",
         happened=sentence(f"Another call works on migration {migration[:63]}: {message}"),
         matters="This call did nothing, because two calls at the same time could start two processes.",
     )
@@ -239,19 +239,21 @@ _WORDS: Mapping[Code, _Refusal] = {
         "a migration without a reservation",
         "The reservation is taken",
         "Only one run may act on a migration, so this request did nothing.",
-        "Wait until that run has ended, or end it. Its `finish` task frees the reservation.",
+        "Wait until that run has ended, or end it: its task `finish` frees the reservation. Then trigger this run "
+        "again.",
     ),
     Code.NOT_RESERVED: _Refusal(
         "this run's reservation",
         "This run does not hold the reservation",
-        "Another run may act on the migration, so this request did nothing.",
-        "Another run has taken over the migration, or the host lost its records. Trigger a new run.",
+        "Another run has taken over the migration, or the host lost its records. So this request did nothing.",
+        "If another run of this migration is active, wait until it has ended. Then trigger a new run.",
     ),
     Code.ALREADY_RUNNING: _Refusal(
         "no running MirrorMaker of this migration",
         "A MirrorMaker of this migration is running",
-        "Two of them would copy each record twice.",
-        "Clear the run that started it or mark it as failed, so that its `stop_mirror` ends it. Then run again.",
+        "Two of them would copy each record twice, so no second one was started.",
+        "Clear the run that started this MirrorMaker, or mark that run as failed: its task `stop_mirror` then stops "
+        "MirrorMaker. Then trigger this run again.",
     ),
     Code.GENERATION_STOPPED: _Refusal(
         "a generation that was never stopped",
@@ -262,46 +264,50 @@ _WORDS: Mapping[Code, _Refusal] = {
     Code.GENERATION_UNEXPECTED: _Refusal(
         "the generation that follows the host's last one",
         "The host counts other generations than the run",
-        "A second MirrorMaker may run on the host of the earlier runs and copy each record twice.",
+        "A MirrorMaker may still run on the host of the earlier runs, and two would copy each record twice. So none "
+        "was started here.",
         "Make sure that the connection names the host, the user and the base folder of the earlier runs. If the host "
         "was replaced on purpose and no MirrorMaker runs on the old one, copy the old host's folder "
-        "`~/.kafka-migration/<migration>` to the new host.",
+        "`~/.kafka-migration/<migration>` to the new host. Then trigger the run again.",
     ),
     Code.HOST_TOOL_MISSING: _Refusal(
         "a Linux host with POSIX tools and setsid",
         "The host lacks a tool that mirrorctl needs",
         _NOT_STARTED,
-        "Install the tool on the host.",
+        "Install the tool on the host. Then trigger the run again.",
     ),
     Code.JAVA_MISSING: _Refusal(
         "a Java runtime",
         "The host has no Java for MirrorMaker",
         _NOT_STARTED,
-        "Install Java, or name its folder in `mirror.java_home` or in the host's JAVA_HOME.",
+        "Install Java, or name its folder in `mirror.java_home` or in the host's JAVA_HOME. Then trigger the run "
+        "again.",
     ),
     Code.MM_BINARY_NOT_FOUND: _Refusal(
         "a Kafka distribution with libs/*.jar",
         "The host has no Kafka for MirrorMaker",
         _NOT_STARTED,
-        "Name its folder in `mirror.kafka_home` or in the host's KAFKA_HOME.",
+        "Name the folder of Kafka in `mirror.kafka_home` or in the host's KAFKA_HOME. Then trigger the run again.",
     ),
     Code.MIRROR_DEAD: _Refusal(
         "a running process after the start",
         "MirrorMaker ended right after its start",
         "Nothing is running, so no further records are copied.",
-        "Fix the cause that the log names and trigger the run again.",
+        "Remove the cause that the log names. Then trigger the run again.",
     ),
     Code.MIRROR_NOT_STOPPED: _Refusal(
         "no process after TERM, grace time and KILL",
         "MirrorMaker did not end",
         "It may still copy records, so where it stopped is unknown.",
-        "Log in to the host and check the process. Do not start another run before it has ended.",
+        "Log in to the host and end the process. Then clear the task. Trigger no other run before the process has "
+        "ended.",
     ),
     Code.HOST_REFUSED: _Refusal(
         "a request that mirrorctl can carry out",
         "The host refused the request",
         "The run cannot control MirrorMaker there.",
-        "On the host, fix the problem that the message names (folder, permissions, disk space). Then run again.",
+        "On the host, fix the problem that the message names (folder, permissions, disk space). Then trigger the run "
+        "again.",
     ),
 }
 
@@ -334,11 +340,11 @@ def foreign_output(request: HostRequest, what: str) -> Finding:
         f"an answer that is not mirrorctl's, to {request.verb}: {what}",
         "a reply of mirrorctl",
         "Correct the forced command of the key (`command=` in authorized_keys), the user's login shell, or the shell's "
-        "start files (such as .bashrc), which must not print or exit.",
+        "start files (such as .bashrc), which must not print or exit. Then clear the task or repeat the command.",
         happened=sentence(
-            f"The host accepted the login and ran something else than mirrorctl as the answer to {request.verb}: {what}"
+            f"The host accepted the login, but another program than mirrorctl answered {request.verb}: {what}"
         ),
-        matters="The state of MirrorMaker there is unknown.",
+        matters="The run cannot control MirrorMaker there, and its state is unknown.",
     )
 
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.mirror.causes import Sign, sign_of_end
+from kafka_migration.core.mirror.causes import REPAIR, Sign, sign_of_end
 from kafka_migration.core.mirror.log_entries import root_exception
 from kafka_migration.core.mirror.mirror_process import ProcessReply
 from kafka_migration.core.mirror.uncopyable import complaint_in
@@ -76,7 +76,7 @@ def dead_for_good(deaths: Sequence[Death], restarts: int) -> Finding:
         "MirrorMaker",
         found,
         f"a running process; it was restarted {restarts} time(s) (mirror.restarts)",
-        "Fix the cause that MirrorMaker's words name and trigger the run again. Copied records are kept.",
+        REPAIR,
         happened=sentence(f"MirrorMaker ended: {found}"),
         matters=f"It was restarted {restarts} time(s) (mirror.restarts) and is not running, so no further records are "
         "copied.",
@@ -90,8 +90,8 @@ def stopped_by_others(reply: ProcessReply) -> Finding:
         "MirrorMaker",
         f"generation {reply.generation} was stopped on request, exit code {reply.exit_code}",
         "a running process until this run stops it",
-        "Check whether a task of this run was cleared or marked, or an operator stopped it on the host. Then trigger "
-        "the run again; copied records are kept.",
+        "Find out who stopped it: a task of this run was cleared or marked, or an operator stopped it on the host. "
+        "Then trigger the run again. Copied records are kept.",
         happened=f"Generation {reply.generation} of MirrorMaker was stopped on request, but not by this run.",
         matters="The run has not reached its goal, and no further records are copied.",
     )

@@ -178,7 +178,7 @@ def unlocated_findings(complaint: Complaint) -> Iterator[Finding]:
     subject = f"topic {min(complaint.topics)}" if complaint.topics else "MirrorMaker"
     found = "a record that was not found on the source in time"
     for reason in sorted(complaint.certain):
-        expected, act = "records that MirrorMaker can copy", _ACTS[reason]
+        expected, act = "records that MirrorMaker can copy", f"{ACTS[reason]} Then trigger the run again."
         yield _refused(reason, subject, found, found, expected, act, complaint.quote)
 
 
@@ -190,16 +190,17 @@ def _refused(reason: Reason, subject: str, found: str, named: str, expected: str
         expected,
         f"{act} {OTHERS_CONTINUE}",
         happened=sentence(f"MirrorMaker cannot copy {named}; it says: {quote}"),
-        matters="MirrorMaker ends at this record at each start, so other topics wait too.",
+        matters="At each start MirrorMaker gets no further than this record, so the other topics are not copied "
+        "either.",
     )
 
 
-_ACTS = {
+ACTS = {
     Reason.TOO_LARGE: "Raise max.message.bytes of every target topic of the migration to at least the record's size, "
-    "because the smallest limit counts for all, and trigger the run again.",
-    Reason.NO_KEY: "Set cleanup.policy to delete on the target topic until the cutover, and trigger the run again.",
-    Reason.TIME: "Remove the limits of message.timestamp on the target topic if the time is a possible one; no client "
-    "of Kafka sends a negative one.",
+    "because the smallest limit counts for all.",
+    Reason.NO_KEY: "Set cleanup.policy to delete on the target topic until the cutover.",
+    Reason.TIME: "If the timestamp is negative, remove the topic from the migration file: no client of Kafka can send "
+    "the record. Otherwise remove message.timestamp.* of the target topic until the cutover.",
 }
 
 
@@ -209,7 +210,7 @@ def _words(record: RecordShape, reason: Reason, complaint: Complaint, takes: Tak
         return _large_words(record, complaint, takes)
     name = takes.names.get(record.partition.topic, record.partition.topic)
     if reason is Reason.NO_KEY:
-        act = f"Until the cutover: {_command(name, 'cleanup.policy=delete')}, then trigger the run again."
+        act = f"Run {_command(name, 'cleanup.policy=delete')} until the cutover, and trigger the run again."
         return "without a key", f"a key in each record, because topic {name} on the target is compacted", act
     what = f"with the timestamp {record.timestamp_ms}"
     if record.timestamp_ms < NO_TIME_MS:

@@ -215,7 +215,7 @@ def missing_findings(subject: str, rights: Sequence[Right], granted: Granted, pr
         subject,
         f"no right {'; no right '.join(texts)}",
         f"these rights, for {' and '.join(clients)}",
-        f"Ask a Kafka administrator to run: {'; '.join(commands)}",
+        f"Ask a Kafka administrator to run these commands, then trigger the run again: {'; '.join(commands)}",
         happened=f"The login has not all rights that {', '.join(clients)} need: it lacks {'; '.join(texts)}.",
         matters="The run would fail at the first request that the brokers refuse.",
     )

@@ -196,11 +196,11 @@ def target_only_findings(target_only: Iterable[TargetOnly], accepted: Collection
             f"topic {each.topic}",
             f"{each.count} records on the target that the source does not have, from {_first_offsets(each)} on",
             "no records on the target after the end of the copy, or the topic named in leave_records_of",
-            "If you need them, copy them back with reverse-migration.yaml from this run's evidence. Then, or to give "
-            "them up, name the topic in leave_records_of.",
+            "If you need these records, copy them back with reverse-migration.yaml from this run's evidence. When they "
+            "are copied, or if you do not need them, trigger a rollback that names the topic in leave_records_of.",
             happened=f"The target's topic {each.topic} has {each.count} records that the source does not have (first "
             f"offset per partition: {_first_offsets(each)}).",
-            matters="Consumers on the source would never read them.",
+            matters="After the rollback, consumers on the source would never read these records.",
         )
         for each in target_only
         if each.topic not in accepted
@@ -222,11 +222,12 @@ def changed_source_findings(
             f"topic {topic}",
             change,
             "the topic on the source that was copied",
-            "Stay on the target, or move the groups by hand.",
+            "Let the groups stay on the target, or set their offsets on the source by hand.",
             happened=f"The source's topic {topic} is not the one that was copied: {change}."
             if topic in source
             else f"Topic {topic} no longer exists on the source.",
-            matters="The groups cannot resume there where they stopped, so a rollback is not possible.",
+            matters="The offsets of the groups on the source belong to the topic that was copied, so this run cannot "
+            "move the groups back.",
         )
         for topic, change in found
         if change

@@ -93,17 +93,23 @@ def _gone_findings(group: MovedGroup, source_log_start: Offsets) -> Iterator[Fin
             yield _deleted_finding(group.group, partition, present.offset, source_log_start[partition], remedy)
 
 
+_WITHOUT_OFFSET = (
+    "On the source the group would start by its auto.offset.reset, and skip records or read all of them again. So it "
+    "is not moved."
+)
+
+
 def _lost_finding(group: str, partition: TopicPartition, offset: int) -> Finding:
     return Finding(
         Code.GROUP_OFFSETS_LOST,
         f"{group_subject(group)}, {partition}",
         "no committed offset on the source",
         f"{offset:,}, its offset there at the cutover",
-        "Set the offset with `kafka-consumer-groups --reset-offsets` (offsets-before-source.csv of the cutover has "
-        "it), or use mode fail_back.",
+        "Set the offset on the source with `kafka-consumer-groups --reset-offsets` (offsets-before-source.csv of the "
+        "cutover has it), then trigger a new rollback. Otherwise use mode fail_back.",
         happened=f"The source has lost the committed offset of {group_subject(group)} on {partition}, which was "
-        f"{offset:,} at the cutover. It has expired, or the topic was deleted.",
-        matters="On the source the group would start by its auto.offset.reset, and skip records or read all again.",
+        f"{offset:,} at the cutover. The offset has expired, or the topic was deleted.",
+        matters=_WITHOUT_OFFSET,
     )
 
 
@@ -113,11 +119,12 @@ def _stays_finding(group: MovedGroup, partition: TopicPartition) -> Finding:
         f"{group_subject(group.group)}, {partition}",
         f"target offset {group.present[partition].offset:,}, and none before the cutover",
         "no offset, as before; the run can only delete all offsets of a group together, and this group had others",
-        "If the group must not resume from it, delete it on the target with `kafka-consumer-groups --delete-offsets`.",
+        "If the group must not resume at this offset, delete the offset on the target with `kafka-consumer-groups "
+        "--delete-offsets`.",
         happened=f"The target offset {group.present[partition].offset:,} of {group_subject(group.group)} on "
         f"{partition} stays, although the group had none there before the cutover.",
-        matters="A group that starts on the target again would resume from it. The run can only delete all offsets of "
-        "a group, and this group had others.",
+        matters="If the group starts on the target again, it resumes at this offset. The run can only delete all "
+        "offsets of a group together, and this group had others.",
     )
 
 
@@ -272,9 +279,9 @@ def _not_moved_finding(group: CommittedGroup) -> Finding:
         group_subject(group.group),
         "offsets on both clusters, and no cutover has moved it",
         "a group that a cutover moved, or that has no offsets on the source",
-        "Move it by hand if it must continue from its target offsets. Otherwise do nothing.",
+        "If the group must continue from its target offsets, set its source offsets by hand. Otherwise do nothing.",
         happened=f"No cutover has moved {group_subject(group.group)}, and it has offsets on both clusters.",
-        matters="Which records it has not read is unknown, so it keeps its offsets on the source.",
+        matters="Which records the group has not read is unknown, so it keeps its offsets on the source.",
     )
 
 
@@ -285,10 +292,10 @@ def _no_commit_finding(group: CommittedGroup) -> Finding:
             group_subject(group.group),
             "no committed offset on either cluster on any topic that was cut over",
             "at least one committed offset",
-            "Set them on the source by hand: offsets-before-source.csv of the cutover has the group's source offsets.",
+            "Set the group's offsets on the source by hand: offsets-before-source.csv of the cutover has them.",
             happened=f"The offsets of {group_subject(group.group)} on the topics that were cut over have expired on "
             "both clusters.",
-            matters="On the source the group would start by its auto.offset.reset, and skip records or read all again.",
+            matters=_WITHOUT_OFFSET,
         )
     return Finding(
         Code.OFFSET_NEVER_COMMITTED,
@@ -307,13 +314,13 @@ def _unknown_finding(group: CommittedGroup, topic: CopiedTopic, committed: Parti
     if not topic.topic.is_held(topic.read(committed, Returning.on_source(group, topic))):
         found = "the source has deleted records that the group may not have read"
         happened = f"The source has deleted records of topic {name} that {subject} may not have read."
-        matters = "Only the target has them, and the group would skip them on the source."
-        remedy = "Let the group read them on the target first, then trigger a new rollback."
+        matters = "Only the target has these records. The group would skip them on the source, so it is not moved."
+        remedy = "Let the group read these records on the target. Then trigger a new rollback."
     else:
         found = "committed offsets that translate_back did not see"
-        happened = f"The offsets of {subject} on topic {name} changed after translate_back began."
+        happened = f"The target offsets of {subject} on topic {name} changed after translate_back began."
         matters = "The new offsets have no translation, so the group is not moved."
-        remedy = "Stop its consumers, then clear translate_back with downstream."
+        remedy = "Stop the group's consumers. Then clear the task translate_back with its downstream tasks."
     expected = "every unread record on the source, and a proved offset before them"
     return Finding(
         Code.OFFSET_UNPROVED, f"{subject}, topic {name}", found, expected, remedy, happened=happened, matters=matters
@@ -329,7 +336,8 @@ def _deleted_finding(group: str, partition: TopicPartition, offset: int, log_sta
         remedy,
         happened=f"After the rollback {group_subject(group)} would resume at source offset {offset:,} of {partition}, "
         f"but the source's log starts at {log_start:,}.",
-        matters="The source has deleted records that the group has not read, and the group would skip them.",
+        matters="The source has deleted records that the group has not read. The group would skip them, so it is not "
+        "moved.",
     )
 
 

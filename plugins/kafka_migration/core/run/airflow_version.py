@@ -10,10 +10,10 @@ from kafka_migration.core.findings.errors import Finding
 # The first version of 3.2 that was tested.
 OLDEST = (3, 2, 2)
 _OLDEST = f"{'.'.join(map(str, OLDEST))} or newer"
-# What the package needs and Airflow 3.1 does not have; its Task SDK is 1.1.
+# The Task SDK of Airflow 3.1 (1.1) lacks configuration, metrics, callbacks of deadlines and allowed run types.
 _WHY = (
-    "The Task SDK of Airflow 3.1 lacks configuration, metrics, callbacks of deadlines and allowed run types, and 3.2.0 "
-    "and 3.2.1 were not tested, so nothing was started."
+    "Airflow 3.1 and older lack functions that this package needs, and 3.2.0 and 3.2.1 were not tested. So nothing was "
+    "started."
 )
 
 
@@ -27,7 +27,7 @@ def airflow_findings(version: str) -> tuple[Finding, ...]:
     """Return a finding if the package cannot work with this version of Airflow."""
     if release(version) >= OLDEST:
         return ()
-    remedy = "Upgrade Airflow on all components, or install a release of this package for it."
+    remedy = "Upgrade Airflow on all components, or install a release of this package for this Airflow."
     return (
         Finding(
             Code.AIRFLOW_TOO_OLD,

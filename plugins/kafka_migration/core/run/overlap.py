@@ -59,7 +59,7 @@ def _overlaps(migration: Migration, other: Migration, topics: tuple[str, ...]) -
             f"{migration.name}.yaml: topics",
             f"{some(topics)}, also in {other.name}.yaml or written by it to the same target topic",
             "each source topic and each target topic in only one migration file",
-            "Remove the topic from one of the two files. A file that has already copied it must keep it.",
+            "Remove these topics from one of the two files, but not from a file that has already copied them.",
             happened=f"The files {migration.name}.yaml and {other.name}.yaml both copy the topics {some(topics)}, or "
             "write to the same target topics.",
             matters="Two MirrorMakers would write the same records to one target topic, so each copy would be wrong.",
@@ -73,7 +73,7 @@ def _loops(migration: Migration, other: Migration, topics: tuple[str, ...]) -> I
             f"{migration.name}.yaml: topics",
             f"{some(topics)}, copied in a loop between this file and {other.name}.yaml",
             "no topic that one file writes among the topics of the other",
-            "Remove the topic from one of the two files, or set topic_names.naming to prefixed in both.",
+            "Remove these topics from one of the two files, or set topic_names.naming to prefixed in both.",
             happened=f"The files {migration.name}.yaml and {other.name}.yaml copy the topics {some(topics)} in a loop.",
             matters="Each record would be copied back and forth without end, and both clusters would fill up.",
         )

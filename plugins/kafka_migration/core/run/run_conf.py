@@ -35,9 +35,9 @@ def conf_finding(field: str, found: str, expected: str) -> Finding:
         subject,
         found,
         expected,
-        "Correct the field and trigger the run again; nothing was started.",
+        "Correct the field and trigger the run again.",
         happened=f"The {subject} is not what the run accepts: {found}, instead of {expected}.",
-        matters="The run would do something else than you asked for, so it did not start.",
+        matters="The run would do something else than you asked for, so nothing was started.",
     )
 
 

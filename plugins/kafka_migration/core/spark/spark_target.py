@@ -169,7 +169,9 @@ def unprotected_findings(target: SparkTarget, spark: Version, *, declared: bool)
             f"connection {target.connection} (validation.spark_connection), master {target.master}",
             f"no {', no '.join(lacking)}",
             "a Spark cluster with authentication and encryption between its processes",
-            "The migration file accepts it (validation.spark_unprotected)." if declared else _remedy(target),
+            "No action is needed: the migration file accepts this (validation.spark_unprotected)."
+            if declared
+            else _remedy(target),
             happened=f"The Spark cluster {target.master} of the connection {target.connection} has no "
             f"{', no '.join(lacking)}.",
             matters="Any client that reaches Spark's ports can read the logins of both Kafka clusters.",
@@ -195,7 +197,8 @@ def cipher_findings(target: SparkTarget, spark: Version) -> tuple[Finding, ...]:
             "of this network, accept the code in the migration file (accept).",
             happened=f"The encryption of the Spark cluster {target.master} of the connection {target.connection} does "
             f"not notice changes: {weak}.",
-            matters="An attacker between Spark's machines could change what Spark measures (CVE-2025-55039).",
+            matters="An attacker between Spark's machines could change the data, and with it the verdict "
+            "(CVE-2025-55039).",
         ),
     )
 
@@ -204,7 +207,7 @@ def _remedy(target: SparkTarget) -> str:
     names = (_AUTHENTICATE, CRYPTO, *(() if target.makes_secrets else (_SECRET,)))
     return (
         f"Set {', '.join(names)} on the cluster, and the same in the connection's extra or in spark-defaults.conf. "
-        "If no other client can reach the ports, declare it in the migration file: validation.spark_unprotected: true."
+        "If no other client can reach the ports, accept this in the migration file: validation.spark_unprotected: true."
     )
 
 
@@ -249,16 +252,19 @@ def failure_finding(said: str, exit_code: str) -> Finding:
         "a complete result document",
         _FAILURES[code],
         happened=sentence(f"The Spark job ended without a result: {found}"),
-        matters="Nothing was judged, so the copy is not proved.",
+        matters="Without its result the copy is not proved, and no group is moved.",
     )
 
 
 _FAILURES = {
     Code.CLUSTER_UNREACHABLE: "Check that the brokers run and that Spark reaches their advertised listeners. Then "
-    "clear the task with downstream.",
-    Code.RECORDS_DELETED_MEANWHILE: "Clear the task with downstream. The next attempt takes the deletion into account.",
-    Code.SPARK_VERSION_MISMATCH: "Correct the version, then clear the task with downstream.",
-    Code.SPARK_FAILED: "The task log above names the cause. Fix it, then clear the task with downstream.",
+    "clear the task with its downstream tasks.",
+    Code.RECORDS_DELETED_MEANWHILE: "Clear the task with its downstream tasks. The next attempt takes the deletion "
+    "into account.",
+    Code.SPARK_VERSION_MISMATCH: "Install the version that the job asks for. Then clear the task with its downstream "
+    "tasks.",
+    Code.SPARK_FAILED: "The log of this task names the cause. Remove the cause, then clear the task with its "
+    "downstream tasks.",
 }
 
 

@@ -80,8 +80,8 @@ def drift_findings(seen: TopicsSeen) -> Iterator[Finding]:
                 "the settings with which a run would create the topic",
                 f"If the difference is not intended: {alter_command(name, differences)}",
                 happened=f"The target's topic {name} has other settings than a run would give it: {found}.",
-                matters="A run does not change them, so records may be kept, compacted or refused differently than on "
-                "the source.",
+                matters="A run does not change these settings, so records may be kept, compacted or refused "
+                "differently than on the source.",
             )
 
 
@@ -102,7 +102,8 @@ def _partition_drift(seen: TopicsSeen, topic: str) -> Iterator[Finding]:
             f"If the difference is not intended{_IF_EMPTY if found > wanted else ''}: "
             f"{partition_command(name, found, wanted)}",
             happened=f"The target's topic {name} has {found} partitions; a run would create it with {wanted}.",
-            matters="A run does not change them, so the records are spread over more or fewer partitions than planned.",
+            matters="A run does not change the number of partitions of this topic, so the records are spread over more "
+            "or fewer than planned.",
         )
 
 

@@ -17,12 +17,14 @@ from kafka_migration.core.text.quoting import shell_word
 from kafka_migration.core.text.shortened import sentence, some
 
 OTHERS_CONTINUE = (
-    "To continue with the other topics, remove this one from topics in the migration file (one that a pattern takes: "
+    "To continue with the other topics, remove this one from topics in the migration file (if a pattern matches it, "
     "add an item exclude) and trigger the run again."
 )
 COPY_ELSEWHERE = "Create a second migration file that copies the topic to a different target name (mirror.topic_names)."
-RECREATED_TARGET = f"Find out who did this, and copy the topic again with a second migration file. {OTHERS_CONTINUE}"
-RECREATED_MATTERS = "The records that were copied before are gone, and the records of the new topic are not the copy."
+RECREATED_TARGET = f"Find out who deleted it, and copy the topic again with a second migration file. {OTHERS_CONTINUE}"
+RECREATED_MATTERS = (
+    "The copied records were deleted with the old topic. The new topic is not the copy, so no run continues in it."
+)
 
 
 # Broker-side state of a reassignment, not a property of the topic.
@@ -175,8 +177,9 @@ def refused_creations(migration: Migration, reasons: Mapping[str, str]) -> tuple
             f"topic {migration.target_topic(topic)}",
             reason,
             "a topic that the target would create",
-            "Correct the problem that the broker names (configs in the topic's item, a right, a policy of the "
-            "target), or create the topic manually with the source's partition count.",
+            "Correct what the broker names: configs in the topic's item of the migration file, a missing right, a "
+            "policy of the target. Otherwise create the topic by hand with the source's partition count. Then trigger "
+            "the run again.",
             happened=sentence(f"The target refuses to create topic {migration.target_topic(topic)}: {reason}"),
             matters="Without this topic MirrorMaker has no place for its records.",
         )
@@ -193,7 +196,8 @@ def missing_topic_findings(migration: Migration, source: Mapping[str, TopicDescr
                 f"topic {topic}",
                 "no such topic on the source",
                 "an existing topic that the connection's user may describe",
-                "Correct the name in the migration file, remove it, or grant Describe on the topic.",
+                "Correct the name in the migration file, remove it, or grant Describe on the topic. Then trigger the "
+                "run again.",
                 happened=f"The source has no topic {topic}, or the connection's user may not describe it.",
                 matters="No record of this topic can be copied.",
             )
@@ -215,7 +219,7 @@ def missing_target_findings(
             "Find out who deleted it. If nothing was copied to it yet, trigger a new run, which creates it again. "
             "Otherwise copy the topic with a second migration file.",
             happened=f"Topic {migration.target_topic(topic)} no longer exists on the target.",
-            matters="Without this topic no record of it can be copied or compared, and no group can read it.",
+            matters="Without the target topic no record of it can be copied or compared, and no group can read it.",
         )
         for topic in (migration.topics if topics is None else topics)
         if topic not in target
@@ -249,13 +253,14 @@ def _partition_findings(
             f"topic {source.topic}",
             f"{target.partitions} partitions on the target",
             f"{source.partitions}, as on the source",
-            "If the topic has no records: "
+            "If the target topic has no records: "
             f"{partition_command(target.topic, target.partitions, source.partitions)}."
-            f"{' The next run creates it.' if target.partitions > source.partitions else ''} Otherwise leave it out of "
-            "the migration.",
+            f"{' The next run creates it.' if target.partitions > source.partitions else ''} If it has records, leave "
+            "it out of the migration.",
             happened=f"Topic {source.topic} has {target.partitions} partitions on the target, and "
             f"{source.partitions} on the source.",
-            matters="Records with keys would go to other partitions after the cutover.",
+            matters="After the cutover, producers would write the records of a key to another partition than its "
+            "copied records.",
         )
 
 
@@ -273,8 +278,8 @@ def _content_findings(target: TopicDescription, target_end_offsets: Offsets) -> 
             f"topic {target.topic}",
             f"end offset {target_end_offsets[written[0]]:,} on partition {written[0].partition} of the target",
             "an empty topic, or records that this migration's ledger knows",
-            "Find the producer of these records. If they are not needed, delete the topic on the target. Otherwise "
-            "copy into topics with other names (mirror.topic_names).",
+            "Find the producer of these records and stop it. If they are not needed, delete the topic on the target. "
+            "Otherwise copy into topics with other names (mirror.topic_names). Then trigger the run again.",
             happened=f"The target's topic {target.topic} (end {target_end_offsets[written[0]]:,} on partition "
             f"{written[0].partition}) holds records that no run of this migration wrote.",
             matters="The copy would be mixed with these records, and could not be proved.",
@@ -315,7 +320,8 @@ def removed_topic_warnings(migration: Migration, ledger: Ledger) -> tuple[Findin
             f"{migration.name}.yaml: topics",
             f"no {some(removed)}",
             "each topic that earlier runs copied and that is not cut over",
-            "To continue their copy, add them again. Otherwise accept this: accept: [TOPICS_REMOVED].",
+            "To continue their copy, add them to topics again. Otherwise write accept: [TOPICS_REMOVED] in the "
+            "migration file.",
             happened=f"The migration file no longer has {some(removed)}, which earlier runs copied or created.",
             matters="Their copies stay on the target as they are: no run continues or validates them, and a cutover "
             "moves no group to them.",

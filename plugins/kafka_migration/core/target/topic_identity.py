@@ -26,7 +26,8 @@ _ACTS: Mapping[Side, str] = {
     "target": RECREATED_TARGET,
 }
 _DANGER: Mapping[Side, str] = {
-    "source": "The new records would be copied after the old ones. The target may hold the only copy of the old ones.",
+    "source": "MirrorMaker would copy the records of the new topic after those of the old one. The target may hold the "
+    "only copy of the old ones.",
     "target": RECREATED_MATTERS,
 }
 
@@ -73,7 +74,7 @@ class IdentityWatch:
 def recreated_finding(side: Side, topic: str) -> Finding:
     """Return the finding of a topic that was another one when MirrorMaker was stopped."""
     found = f"another topic of this name on the {side} when MirrorMaker was stopped"
-    happened = f"The {side} topic {topic} was another topic with this name when MirrorMaker was stopped."
+    happened = f"The {side} topic {topic} was deleted and created again before MirrorMaker was stopped."
     return _finding(side, topic, found, "the topic that was copied", happened)
 
 

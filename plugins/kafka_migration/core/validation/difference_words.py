@@ -35,13 +35,13 @@ class Words:
 DIFFERS = Words(
     "The copy of {subject}, differs from its source: {found}.",
     "Consumers that move to the target would not read the records that the source has.",
-    "Compare both sides: {commands}.",
+    "Compare both sides: {commands}. If the copy is wrong, copy the topic again with a second migration file.",
 )
 UNREADABLE = Words(
     "Not all records of {subject}, could be read: {found}.",
     "Records that cannot be read cannot be compared, so the copy is not proved.",
-    "Raise the retention above the time between two runs, end open transactions, and validate again. Records that are "
-    "already deleted remain unproved.",
+    "Raise the topic's retention on both clusters above the time between two runs, and end open transactions. Then "
+    "trigger a run in mode validate. Records that are already deleted remain unproved.",
 )
 BAD_RECORD = Words(
     "Spark could not read a record of {subject}: {found}.",
@@ -51,12 +51,13 @@ BAD_RECORD = Words(
 )
 UNPROVED = Words(
     "One side of {subject}, has no record left of some keys: {found}.",
-    "Its log cleaner may have removed them together with their tombstone, so the copy is not proved.",
-    "Validate before delete.retention.ms has passed, and keep each key in one source partition.",
+    "The log cleaner of this side may have removed them together with their tombstone, so the copy is not proved.",
+    "Trigger runs more often than the topic's delete.retention.ms, and let producers keep each key in one partition of "
+    "the source.",
 )
 OF_A_KILL = Words(
     "The target has more records than the source of {subject}, after MirrorMaker ended ungracefully: {found}.",
-    "They may be records that it copied without storing its position, so the copy is neither proved nor wrong.",
+    "MirrorMaker may have copied these records without storing its position, so the copy is neither proved nor wrong.",
     "Trigger the run again: MirrorMaker sends such records again, and the next validation decides.{commands}",
 )
 OF_NEW_PARTITIONS = Words(
@@ -66,10 +67,10 @@ OF_NEW_PARTITIONS = Words(
 )
 SENT_TWICE = Words(
     "The target has more offsets than the source for {subject}, and no stop certificate explains all of them: {found}.",
-    "MirrorMaker sent records twice, or another client wrote to the topic, and the log cleaner has removed records "
-    "since, so consumers may read or have read records that are not compared.",
-    "Stop other writers. If no consumer may see such records, copy the topic again with a new migration file (another "
-    "name).",
+    "MirrorMaker sent records twice, or another client wrote to the target topic, and the log cleaner has removed some "
+    "of them since. Consumers may have read records that were not compared.",
+    "Stop other clients that write to the target topic. If no consumer may see such records, copy the topic again with "
+    "a new migration file (another name).",
 )
 
 # A good verdict on a copy that differs.
@@ -88,14 +89,15 @@ EXPLANATIONS: Mapping[Code, Words] = {
     ),
     Code.ORDER_NOT_COMPARED: Words(
         "The order of records with different keys could not be compared for {subject}: {found}.",
-        "Compaction removed too many records or ran in the meantime; the order of each key was compared and is the "
-        "same.",
-        "Validate again if consumers need the order between keys.",
+        "Compaction removed too many records or ran during the comparison. The order of each key was compared and is "
+        "the same.",
+        "If consumers need the order between keys, trigger a run in mode validate. Otherwise no action is needed.",
     ),
     Code.RECORDS_REPLAYED: Words(
         "MirrorMaker was killed, and the next process sent records of {subject}, again: {found}.",
         "Consumers of the target may read these records twice.",
-        "No action is needed if they may.",
+        "If consumers must not read records twice, copy the topic again with a new migration file (another name). "
+        "Otherwise no action is needed.",
     ),
     Code.ABORTED_RECORDS_COPIED: Words(
         "The target holds records of aborted transactions of {subject}: {found}.",

@@ -120,7 +120,7 @@ def _wrong(part: PartIds, source: Schemas, target: Schemas) -> Iterator[Finding]
             f"records with {_ids(other)}, to which the target's registry gives other schemas",
             "the schema that the source's registry gives the same id",
             f"Give the consumers a registry that was filled with the ids of the source's registry, and name it in "
-            f"schema_registry.target. {_if_none(part)}",
+            f"schema_registry.target. Then trigger a new run. {_if_none(part)}",
             happened=f"The copied {part.part}s of topic {part.topic} have {_ids(other)}, for which the two registries "
             "have different schemas.",
             matters="Consumers that ask the target's registry for these schemas would read the records wrongly or not "
@@ -139,8 +139,8 @@ def _unknown(part: PartIds, source: Schemas) -> Iterator[Finding]:
             _subject(part),
             "; ".join(found),
             "only ids of the source's registry",
-            f"Check that schema_registry.source names the right registry, and that its user may read all schemas. "
-            f"{_if_none(part)}",
+            f"Check that schema_registry.source names the right registry, and that its user may read all schemas. Then "
+            f"clear the task judge with its downstream tasks. {_if_none(part)}",
             happened=f"The {part.part}s of topic {part.topic} begin with numbers that look like schema ids and "
             f"cannot be compared: {'; '.join(found)}.",
             matters="Consumers that ask the target's registry may not be able to read these records.",

@@ -31,12 +31,12 @@ def _with_count(topic: TopicVerdict, count: int) -> TopicVerdict:
         f"topic {topic.topic}",
         f"{count:,} source records without a timestamp, of {topic.source_records:,}",
         "a timestamp on every record, if timestamps must be proved too",
-        "If this time does not matter to consumers and retention, set timestamps: false in the topic's item of topics "
-        "in the migration file.",
-        happened=f"The source of topic {topic.topic} has {count:,} records without a timestamp, of "
-        f"{topic.source_records:,}, because clients or brokers before Kafka 0.10 wrote them.",
-        matters="MirrorMaker gave their copies the time of the copy, so consumers and the target's retention see that "
-        "time; everything else was compared, and all other timestamps.",
+        "If the time of the copy does not matter to consumers and retention, set timestamps: false in the topic's "
+        "item of topics in the migration file.",
+        happened=f"On the source, {count:,} of the {topic.source_records:,} records of topic {topic.topic} have no "
+        "timestamp, because clients or brokers before Kafka 0.10 wrote them.",
+        matters="MirrorMaker gave their copies the time of the copy, which consumers and the target's retention use. "
+        "All other timestamps, and everything else, were compared.",
     )
     return _warned(topic, finding, Verdict.WARN)
 

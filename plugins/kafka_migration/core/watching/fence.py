@@ -218,8 +218,8 @@ def _transaction_findings(opened: Mapping[TopicPartition, tuple[int, int]], wait
             + (" Do the same on the other partitions, each with its last stable offset." if others else "")
             + " Then trigger the cutover again.",
             happened=f"Topic {topic} had an open transaction for {duration(wait_s)} (cutover.fence_wait): {found}.",
-            matters="Its records may still be committed, and would then be missing on the target. No group was "
-            "changed.",
+            matters="The records of this transaction may still be committed, and would then be missing on the target. "
+            "No group was changed.",
         )
 
 
@@ -303,9 +303,10 @@ def _hanging(partition: TopicPartition, offset: int, began: datetime) -> Finding
         f"transactions that end within {int(OPEN_FOR.total_seconds()) // 60} minutes",
         f"Let its producer end the transaction. {_only_then_abort(partition, offset)}",
         happened=f"On {partition} a transaction is open whose first record (offset {offset:,}, timestamp "
-        f"{began.isoformat(timespec='seconds')}) is older than {int(OPEN_FOR.total_seconds()) // 60} minutes.",
-        matters="Records after this offset are not read as committed: a run does not copy or validate them, and a "
-        "cutover is refused.",
+        f"{began.isoformat(timespec='seconds')}) is older than {int(OPEN_FOR.total_seconds()) // 60} minutes, the "
+        "longest time that brokers allow by default.",
+        matters="Readers of committed records stop at this offset, so a run copies and validates no record after it, "
+        "and a cutover is refused.",
     )
 
 

@@ -61,26 +61,30 @@ def _differing(
     if present in (expected, last.remembered.rewind.get(partition, expected)):
         return
     if present is not None:
-        yield _changed(last, partition, present, "none" if expected is None else f"{expected:,}")
+        command = "" if expected is None else restore(partition, expected)
+        yield _changed(last, partition, present, "none" if expected is None else f"{expected:,}", command)
     elif expected is not None:
         yield _missing(last, partition, expected, restore(partition, expected))
 
 
-def _changed(last: StopCertificate, partition: TopicPartition, present: int, expected: str) -> Finding:
+def _changed(last: StopCertificate, partition: TopicPartition, present: int, expected: str, command: str) -> Finding:
+    way = f": {command}" if command else "."
     return Finding(
         Code.POSITION_CHANGED,
         str(partition),
         f"stored position {present:,}",
         f"{expected}, as certified when generation {last.generation} stopped",
-        "Find out what changed the position, and set it to the certified position.",
+        "Find the process that changed the position, and stop it. Set the position back to its earlier value, then "
+        f"trigger the run again{way}",
         happened=f"MirrorMaker's stored position of {partition} changed from {expected} to {present:,} after "
         f"generation {last.generation} stopped.",
-        matters="Another process changed it, so MirrorMaker would skip records or copy them twice.",
+        matters="From the changed position MirrorMaker would skip records or copy them twice, so it was not started.",
     )
 
 
 def _missing(last: StopCertificate, partition: TopicPartition, expected: int, command: str) -> Finding:
-    way = f"Restore it: {command}" if command else "Copy the topic with a second migration file into an empty topic."
+    way = "Copy the topic with a second migration file into an empty topic."
+    way = f"Restore the position, then trigger the run again: {command}" if command else way
     return Finding(
         Code.POSITION_MISSING,
         str(partition),
@@ -88,8 +92,8 @@ def _missing(last: StopCertificate, partition: TopicPartition, expected: int, co
         f"{expected:,}, as certified when generation {last.generation} stopped",
         way,
         happened=f"MirrorMaker has lost its stored position of {partition} ({expected:,}) since generation "
-        f"{last.generation} stopped: it was deleted or has expired.",
-        matters="MirrorMaker would start at the log start and copy everything again.",
+        f"{last.generation} stopped: the position was deleted or has expired.",
+        matters="Without it MirrorMaker would copy everything again from the log start, so it was not started.",
     )
 
 
@@ -122,7 +126,8 @@ def stale_state_findings(stored: Offsets, copied_topics: Collection[str], reset_
     way = (
         "Copy this topic with a second migration file."
         if copied_topics
-        else f"If no process uses it any more, reset MirrorMaker's state: {reset_command}"
+        else "If no process uses this position any more, reset MirrorMaker's state, then trigger the run again: "
+        f"{reset_command}"
     )
     return tuple(
         Finding(
@@ -133,7 +138,8 @@ def stale_state_findings(stored: Offsets, copied_topics: Collection[str], reset_
             way,
             happened=f"MirrorMaker has the stored position {position:,} of {partition}, although this migration has "
             "not copied the topic yet.",
-            matters="An earlier migration with this name left it, and MirrorMaker would skip the records before it.",
+            matters="Probably an earlier migration with this name left the position. MirrorMaker would skip the "
+            "records before it, so it was not started.",
         )
         for partition, position in sorted(strange.items())
     )

@@ -119,8 +119,8 @@ def aborted(ask: ProducersAsk) -> Finding:
         "the question about the producers",
         f"the answer {ABORT!r} by {ask.by} at {ask.answered_at}",
         f"{STOPPED!r}, or a source without new records",
-        "Start the producers on the source again if they were stopped. Trigger a new cutover later.",
-        happened=f"The cutover was aborted by {ask.by} at {ask.answered_at}, who was asked whether the producers have "
-        "stopped.",
+        "If the producers were stopped, start them on the source again. Trigger a new cutover later.",
+        happened=f"The cutover was aborted by {ask.by} at {ask.answered_at}, in the answer to the question whether the "
+        "producers have stopped.",
         matters="No group was changed, and copied records are kept.",
     )

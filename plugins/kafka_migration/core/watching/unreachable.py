@@ -107,15 +107,16 @@ class SilenceWatch:
             happened=sentence(
                 f"There was no answer from the {silence.party} since {moment(silence.since)}: {silence.reason}"
             ),
-            matters=f"{_MATTERS[silence.party]} The task fails after {duration(self.limit_s)} ({self.setting}).",
+            matters=f"{_MATTERS[silence.party]} Without an answer for {duration(self.limit_s)} ({self.setting}) the "
+            "task fails.",
         )
 
 
 _OF_ANOTHER_PROGRAM = (
-    "Another program than mirrorctl answers on the host: correct the forced command of the key, the login shell or its "
-    "start files."
+    "Another program than mirrorctl answers on the host. Correct the forced command of the key, the login shell or its "
+    "start files there."
 )
-_OF_A_CLUSTER = "Check that its brokers run and that Airflow's workers and triggerer reach this address."
+_OF_A_CLUSTER = "Check that the brokers run, and that Airflow's workers and triggerer reach their addresses."
 _REMEDIES = {
     Party.HOST: "Check that the host runs and that Airflow reaches it by SSH.",
     Party.SOURCE: _OF_A_CLUSTER,
