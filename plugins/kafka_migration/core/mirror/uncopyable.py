@@ -190,8 +190,7 @@ def _refused(reason: Reason, subject: str, found: str, named: str, expected: str
         expected,
         f"{act} {OTHERS_CONTINUE}",
         happened=sentence(f"MirrorMaker cannot copy {named}; it says: {quote}"),
-        matters="At each start MirrorMaker gets no further than this record, so the other topics are not copied "
-        "either.",
+        matters="At each start MirrorMaker gets no further than this record, so no other topic is copied either.",
     )
 
 
