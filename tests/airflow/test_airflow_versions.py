@@ -39,7 +39,7 @@ def test_airflow_that_is_too_old_is_named(version: str) -> None:
         finding.found,
         finding.expected,
     )
-    assert "Airflow 3.1 and older lack functions that this package needs" in finding.matters
+    assert "Airflow 3.1 and older lack what this package needs" in finding.matters
 
 
 @pytest.mark.parametrize("version", ["3.2.2", "3.2.10", "3.3", "3.3.2rc1", "3.10.0", "4.0.0"])
