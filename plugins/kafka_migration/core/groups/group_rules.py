@@ -241,8 +241,7 @@ def _later_findings(group: CommittedGroup) -> Iterable[Finding]:
             group_subject(group.group),
             f"commits on {some(group.later_topics)}, which remain on the source",
             "a group whose topics are all cut over, now or earlier",
-            "Trigger one cutover of all these topics. Otherwise do nothing: the last of their cutovers moves the "
-            "group.",
+            "Trigger one cutover of all these topics, or wait: the last of their cutovers moves the group.",
             happened=f"Besides topics of this cutover, {group_subject(group.group)} reads {some(group.later_topics)}, "
             "which remain on the source.",
             matters="The group's consumers would have to read from both clusters, so this cutover does not move it.",

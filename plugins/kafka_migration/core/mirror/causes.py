@@ -90,7 +90,7 @@ _LOGINS = (
         re.compile(r"No subject alternative|No name matching"),
         "a broker shows the certificate of another host",
         "a certificate that contains the broker's advertised name",
-        "Use a name from the certificate in bootstrap.servers and in the brokers' advertised.listeners, or renew it.",
+        "Use a name from the certificate in bootstrap.servers and advertised.listeners, or renew the certificate.",
     ),
     _login(
         Code.CERTIFICATE_NOT_TRUSTED,

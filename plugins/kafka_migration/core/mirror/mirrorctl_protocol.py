@@ -245,7 +245,8 @@ _WORDS: Mapping[Code, _Refusal] = {
         "a migration without a reservation",
         "The reservation is taken",
         "Only one run may act on a migration, so this request did nothing.",
-        "Wait until that run has ended, or end it. Then trigger this run again.",
+        "Wait until that run has ended, or end it: its task `finish` frees the reservation. Then trigger this run "
+        "again.",
     ),
     Code.NOT_RESERVED: _Refusal(
         "this run's reservation",
@@ -269,7 +270,7 @@ _WORDS: Mapping[Code, _Refusal] = {
     Code.GENERATION_UNEXPECTED: _Refusal(
         "the generation that follows the host's last one",
         "The host counts other generations than the run",
-        "Nothing was started, because a MirrorMaker may still run on the host of the earlier runs.",
+        "A MirrorMaker may still run on the earlier host, and two would copy each record twice. Nothing was started.",
         "Make sure that the connection names the host, the user and the base folder of the earlier runs. If the host "
         "was replaced on purpose and no MirrorMaker runs on the old one, copy the old host's folder "
         "`~/.kafka-migration/<migration>` to the new host. Then trigger the run again.",
