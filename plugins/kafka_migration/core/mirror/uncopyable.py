@@ -209,7 +209,7 @@ def _words(record: RecordShape, reason: Reason, complaint: Complaint, takes: Tak
         return _large_words(record, complaint, takes)
     name = takes.names.get(record.partition.topic, record.partition.topic)
     if reason is Reason.NO_KEY:
-        act = f"Change the topic until the cutover: {_command(name, 'cleanup.policy=delete')}. Then trigger the run again."
+        act = f"Until the cutover: {_command(name, 'cleanup.policy=delete')}. Then trigger the run again."
         return "without a key", f"a key in each record, because topic {name} on the target is compacted", act
     what = f"with the timestamp {record.timestamp_ms}"
     if record.timestamp_ms < NO_TIME_MS:
