@@ -37,7 +37,7 @@ def test_lost_positions_are_one_finding() -> None:
     assert "no stored position" == finding.found
     assert finding.expected.startswith("10, 11, ")
     assert finding.expected.endswith(" and 14 more, as certified when generation 1 stopped")
-    assert 1 == " ".join(finding.sentences).count("MirrorMaker would copy everything again")
+    assert 1 == " ".join(finding.sentences).count("MirrorMaker would copy all records again")
     assert "stored position of orders[0] (10), orders[1] (11), " in finding.happened
 
 

@@ -127,8 +127,7 @@ class Mechanism:
                 f"{names}, which {by} does not use",
                 "no such setting",
                 f"Remove {names} from the extra of the Airflow connection, or correct sasl.mechanism.",
-                "These settings belong to another kind of login, so it is unclear which login is meant. No client is "
-                "created from this connection.",
+                "These settings belong to another login, so it is unclear which one is meant. No client is created.",
             )
 
 

@@ -99,8 +99,8 @@ def not_an_approver(ask: Ask, when_begun: Collection[str], now: Collection[str])
             "the approval",
             f"approved by {ask.who}, who is not in cutover.approvers {' or '.join(without)}",
             "; ".join(f"{when}: {_people(people)}" for when, people in lists.items()),
-            "Clear the task approve with its downstream tasks. A user must answer whom cutover.approvers lists now and "
-            "listed when the run began.",
+            "Clear the task approve with its downstream tasks. A user must answer who is in the list now and was in "
+            "it when the run began.",
             happened=f"The plan was approved by {ask.who}, who is not in cutover.approvers "
             f"({'; '.join(f'{when}: {_people(lists[when])}' for when in without)}).",
             matters=f"Only an approver may decide on a cutover. {_NOTHING_WRITTEN}",

@@ -107,8 +107,7 @@ _REMEDIES = {
     errno.EDQUOT: _NO_SPACE,
     errno.EROFS: "Mount the file system of the evidence root for writing.",
     errno.EACCES: _NO_ACCESS,
-    errno.ELOOP: "Find out who put this object below the evidence root, and remove it: the evidence root has only "
-    "folders and regular files.",
+    errno.ELOOP: "Remove this object: the evidence root may have only folders and regular files.",
     errno.EPERM: _NO_ACCESS,
 }
 _AGAIN = "Then clear the task with its downstream tasks, or trigger a new run."

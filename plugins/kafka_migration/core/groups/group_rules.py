@@ -227,8 +227,7 @@ def _lost_findings(group: CommittedGroup) -> Iterable[Finding]:
             f"{group_subject(group.group)}, topic {topic}",
             "no committed offset on the source",
             "the offsets that it had there when an earlier cutover left it on the source",
-            "Set the group's offsets on the target by hand: offsets-before-source.csv of the earlier cutover has its "
-            "source offsets.",
+            "Set the group's offsets on the target by hand: see offsets-before-source.csv of the earlier cutover.",
             happened=f"The source has lost the committed offsets of {group_subject(group.group)} on topic {topic}, "
             "which an earlier cutover left on the source: they have expired, or the topic was deleted.",
             matters="Where the group must resume on the target is unknown, so it is not moved.",
@@ -242,8 +241,7 @@ def _later_findings(group: CommittedGroup) -> Iterable[Finding]:
             group_subject(group.group),
             f"commits on {some(group.later_topics)}, which remain on the source",
             "a group whose topics are all cut over, now or earlier",
-            "Trigger one cutover of all these topics. Otherwise do nothing: the cutover of the last of these topics "
-            "moves the group.",
+            "Trigger one cutover of all these topics, or wait: the last of their cutovers moves the group.",
             happened=f"Besides topics of this cutover, {group_subject(group.group)} reads {some(group.later_topics)}, "
             "which remain on the source.",
             matters="The group's consumers would have to read from both clusters, so this cutover does not move it.",
@@ -263,8 +261,7 @@ def _rewind_findings(group: CommittedGroup, plan: GroupPlan) -> Iterable[Finding
                 "committed on the target. Then trigger a new run.",
                 happened=f"The target offset {present.offset:,} of {group_subject(group.group)} on {partition} is "
                 f"after {commit.offset:,}, the planned offset.",
-                matters="The group has probably read on the target, and would read the records between the two offsets "
-                "again. It is not moved.",
+                matters="The group has probably read on the target, and would read records again. It is not moved.",
             )
 
 
@@ -310,7 +307,7 @@ _AHEAD_IN_CUTOVER = (
     "Stop this producer, then trigger a new cutover.",
 )
 _AHEAD_IN_REHEARSAL = (
-    "This is normal in a rehearsal: the group continued to read on the source after the copy stopped.",
+    "This is normal in a rehearsal: the group read on after the copy stopped.",
     "No action is needed.",
 )
 

@@ -214,8 +214,7 @@ def _changed_finding(
         happened=f"The {writing.side} offset of {group_subject(group)} on {partition} is now "
         f"{_text(present.get(partition))}, which is neither {_text(before.get(partition))} (saved snapshot) nor "
         f"{_text(proposed[partition])} (plan).",
-        matters="Another client committed for this group. The run did not overwrite the offset, so the group is not "
-        "moved.",
+        matters="Another client committed for this group. The run did not overwrite its offset.",
     )
 
 
@@ -274,8 +273,7 @@ def nothing_to_move_findings(left_out: Iterable[GroupPlan]) -> tuple[Finding, ..
         "the groups of the plan",
         "none that can be moved",
         "at least one, or no group at all",
-        "Remove the causes that the other findings name. Then trigger a new cutover. Until then, producers and "
-        "consumers use the source.",
+        "Remove the causes that the other findings name. Then trigger a new cutover.",
         happened="No group of the plan can be moved.",
         matters="After this cutover all consumers would still have to read from the source.",
     )

@@ -223,8 +223,7 @@ def deleted_finding(group: CommittedGroup, partition: TopicPartition, offset: in
         "migration file, or set the group's offset on the target by hand.",
         happened=f"The target's log of {partition} starts at {log_start:,}, after offset {offset:,}, where "
         f"{group_subject(group.group)} would resume.",
-        matters="The target has deleted records that the group has not read. The group would skip them, so it is not "
-        "moved.",
+        matters="The target has deleted records that the group has not read, so the group is not moved.",
     )
 
 

@@ -117,10 +117,7 @@ def forward_findings(
         present, planned = group.target_commits.get(partition), plan.proposed.get(partition)
         if present is not None and planned is not None and present.offset < planned.offset:
             expected = f"{planned.offset:,}, the planned offset, or none on the target"
-            matters = (
-                f"At {planned.offset:,}, the planned offset, the group would skip records that it may not have read, "
-                "so it is not moved."
-            )
+            matters = f"At {planned.offset:,}, the planned offset, the group could skip records, so it is not moved."
             yield _stale_finding(group, partition, expected, matters)
 
 
@@ -150,8 +147,8 @@ def uncommitted_finding(group: str, partition: TopicPartition) -> Finding:
         "auto.offset.reset (earliest or latest). Then trigger a new run.",
         happened=f"No offset of {group_subject(group)} is committed on {partition}, although the group has commits on "
         "other partitions of the topic.",
-        matters="The partition holds records that the group could still read, and cutover.uncommitted is refuse. So "
-        "the group is not moved.",
+        matters="The partition has records for the group, and cutover.uncommitted is refuse. So the group is not "
+        "moved.",
     )
 
 

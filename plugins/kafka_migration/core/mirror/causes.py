@@ -30,10 +30,7 @@ _EACH_START = "Each further start would end in the same way. Until the cause is 
 _UNTIL_CORRECTED = "Until the cause is removed, the records that remain on the source are not copied."
 _AGAIN = "Then trigger the run again. Copied records are kept."
 _IN_CONNECTION = "Correct the Airflow connection of the cluster that MirrorMaker's log names."
-REPAIR = (
-    "MirrorMaker's log names the cause: stop.json of this run's evidence has its end, mirrormaker.log on the host all "
-    f"of it. Remove the cause. {_AGAIN}"
-)
+REPAIR = f"Remove the cause, which mirrormaker.log on the host and stop.json of the evidence name. {_AGAIN}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +62,12 @@ def _row(code: Code, words: re.Pattern[str], what: str, expected: str, remedy: s
     return Cause(code, words, what, expected, f"{remedy} {_AGAIN}", **kind)
 
 
+def _login(
+    code: Code, words: re.Pattern[str], what: str, expected: str, remedy: str = _IN_CONNECTION, is_lasting: bool = True
+) -> Cause:
+    return _row(code, words, what, expected, remedy, is_lasting=is_lasting)
+
+
 _OF_RECORDS = {
     Reason.TOO_LARGE: "a record is too large for the target",
     Reason.NO_KEY: "a compacted topic on the target refuses a record without a key",
@@ -75,67 +78,58 @@ _LASTING = {"is_lasting": True}
 
 # Why a login fails, the exact reasons first.
 _LOGINS = (
-    _row(
+    _login(
         Code.CERTIFICATE_EXPIRED,
         re.compile(r"CertificateExpiredException"),
         "a certificate has expired",
         "a valid certificate",
         "Renew the certificate: that of the brokers, or ssl.certificate.pem in the Airflow connection of the cluster.",
-        **_LASTING,
     ),
-    _row(
+    _login(
         Code.CERTIFICATE_OF_OTHER_HOST,
         re.compile(r"No subject alternative|No name matching"),
         "a broker shows the certificate of another host",
         "a certificate that contains the broker's advertised name",
-        "Use a name from the certificate in bootstrap.servers and in the brokers' advertised.listeners, or renew it.",
-        **_LASTING,
+        "Use a name from the certificate in bootstrap.servers and advertised.listeners, or renew the certificate.",
     ),
-    _row(
+    _login(
         Code.CERTIFICATE_NOT_TRUSTED,
         re.compile(r"PKIX path|unable to find valid certification path|SunCertPathBuilderException"),
         "MirrorMaker does not trust a broker's certificate",
         "a certificate signed by the authority in the connection",
-        _IN_CONNECTION,
-        **_LASTING,
     ),
-    _row(
+    _login(
         Code.CLIENT_CERTIFICATE_REFUSED,
         re.compile(r"Received fatal alert: (?:bad_certificate|certificate_|unknown_ca|access_denied)"),
         "a broker refuses MirrorMaker's certificate",
         "a client certificate that the brokers trust",
-        _IN_CONNECTION,
-        **_LASTING,
     ),
-    _row(
+    _login(
         Code.PROTOCOL_DIFFERS,
         re.compile(r"Unsupported or unrecognized SSL message|Unexpected handshake request with client mechanism"),
         "the listener expects another security.protocol",
         "the security.protocol of the listener",
-        _IN_CONNECTION,
-        **_LASTING,
     ),
-    _row(
+    _login(
         Code.MECHANISM_NOT_OFFERED,
         re.compile(r"UnsupportedSaslMechanism|Client SASL mechanism .{1,100} not enabled"),
         "the listener does not offer the SASL mechanism",
         "a mechanism that the listener offers",
-        _IN_CONNECTION,
-        **_LASTING,
     ),
-    _row(
+    _login(
         Code.KERBEROS_FAILED,
         re.compile(r"GSSException|KrbException|javax\.security\.auth\.login\.LoginException"),
         "MirrorMaker's Kerberos login failed",
         "a ticket for MirrorMaker's principal",
         "Check the keytab and /etc/krb5.conf on the MirrorMaker host, and the principal in the Airflow connection.",
+        is_lasting=False,
     ),
-    _row(
+    _login(
         Code.LOGIN_REFUSED,
         re.compile(r"SaslAuthentication|AuthenticationException|SSL handshake failed|failed authentication due to"),
         "MirrorMaker cannot log in",
         "a login that the cluster accepts",
-        _IN_CONNECTION,
+        is_lasting=False,
     ),
 )
 

@@ -112,8 +112,8 @@ def unassigned_finding(unassigned: Iterable[TopicPartition], still_s: float) -> 
         "every partition of the migration assigned",
         "MirrorMaker lists only topics that its user may describe: grant Describe on the topic (`kafka-migration acls` "
         "prints the commands), or find the reason in mirrormaker.log on the host. Then trigger the run again.",
-        happened=f"{len(named)} partition(s), such as {named[0]}, had no MirrorMaker task for {still_s:.0f} s, longer "
-        "than watch.stall_after allows.",
+        happened=f"{len(named)} partition(s), such as {named[0]}, had no MirrorMaker task for {still_s:.0f} s "
+        "(watch.stall_after).",
         matters="The records of these partitions are not copied.",
     )
 

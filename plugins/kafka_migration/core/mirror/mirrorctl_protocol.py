@@ -264,8 +264,7 @@ _WORDS: Mapping[Code, _Refusal] = {
     Code.GENERATION_UNEXPECTED: _Refusal(
         "the generation that follows the host's last one",
         "The host counts other generations than the run",
-        "A MirrorMaker may still run on the host of the earlier runs, and two would copy each record twice. So none "
-        "was started here.",
+        "A MirrorMaker may still run on the earlier host, and two would copy each record twice. Nothing was started.",
         "Make sure that the connection names the host, the user and the base folder of the earlier runs. If the host "
         "was replaced on purpose and no MirrorMaker runs on the old one, copy the old host's folder "
         "`~/.kafka-migration/<migration>` to the new host. Then trigger the run again.",
@@ -280,8 +279,7 @@ _WORDS: Mapping[Code, _Refusal] = {
         "a Java runtime",
         "The host has no Java for MirrorMaker",
         _NOT_STARTED,
-        "Install Java, or name its folder in `mirror.java_home` or in the host's JAVA_HOME. Then trigger the run "
-        "again.",
+        "Install Java, or name its folder in `mirror.java_home` or the host's JAVA_HOME. Then trigger the run again.",
     ),
     Code.MM_BINARY_NOT_FOUND: _Refusal(
         "a Kafka distribution with libs/*.jar",
@@ -299,8 +297,7 @@ _WORDS: Mapping[Code, _Refusal] = {
         "no process after TERM, grace time and KILL",
         "MirrorMaker did not end",
         "It may still copy records, so where it stopped is unknown.",
-        "Log in to the host and end the process. Then clear the task. Trigger no other run before the process has "
-        "ended.",
+        "Log in to the host and end the process. Then clear the task. Trigger no run before that.",
     ),
     Code.HOST_REFUSED: _Refusal(
         "a request that mirrorctl can carry out",

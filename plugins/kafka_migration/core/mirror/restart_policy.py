@@ -90,8 +90,8 @@ def stopped_by_others(reply: ProcessReply) -> Finding:
         "MirrorMaker",
         f"generation {reply.generation} was stopped on request, exit code {reply.exit_code}",
         "a running process until this run stops it",
-        "Find out who stopped it: a task of this run was cleared or marked, or an operator stopped it on the host. "
-        "Then trigger the run again. Copied records are kept.",
+        "Find out whether a task of this run was cleared or marked, or an operator stopped it. Then trigger the run "
+        "again.",
         happened=f"Generation {reply.generation} of MirrorMaker was stopped on request, but not by this run.",
         matters="The run has not reached its goal, and no further records are copied.",
     )

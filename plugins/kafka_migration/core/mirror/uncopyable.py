@@ -190,8 +190,7 @@ def _refused(reason: Reason, subject: str, found: str, named: str, expected: str
         expected,
         f"{act} {OTHERS_CONTINUE}",
         happened=sentence(f"MirrorMaker cannot copy {named}; it says: {quote}"),
-        matters="At each start MirrorMaker gets no further than this record, so the other topics are not copied "
-        "either.",
+        matters="At each start MirrorMaker gets no further than this record, so no other topic is copied either.",
     )
 
 
@@ -210,7 +209,7 @@ def _words(record: RecordShape, reason: Reason, complaint: Complaint, takes: Tak
         return _large_words(record, complaint, takes)
     name = takes.names.get(record.partition.topic, record.partition.topic)
     if reason is Reason.NO_KEY:
-        act = f"Run {_command(name, 'cleanup.policy=delete')} until the cutover, and trigger the run again."
+        act = f"Until the cutover: {_command(name, 'cleanup.policy=delete')}. Then trigger the run again."
         return "without a key", f"a key in each record, because topic {name} on the target is compacted", act
     what = f"with the timestamp {record.timestamp_ms}"
     if record.timestamp_ms < NO_TIME_MS:

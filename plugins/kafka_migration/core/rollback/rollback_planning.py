@@ -200,7 +200,7 @@ def target_only_findings(target_only: Iterable[TargetOnly], accepted: Collection
             "are copied, or if you do not need them, trigger a rollback that names the topic in leave_records_of.",
             happened=f"The target's topic {each.topic} has {each.count} records that the source does not have (first "
             f"offset per partition: {_first_offsets(each)}).",
-            matters="After the rollback, consumers on the source would never read these records.",
+            matters="After the rollback, consumers on the source would miss these records, so nothing was changed.",
         )
         for each in target_only
         if each.topic not in accepted

@@ -336,8 +336,7 @@ def _deleted_finding(group: str, partition: TopicPartition, offset: int, log_sta
         remedy,
         happened=f"After the rollback {group_subject(group)} would resume at source offset {offset:,} of {partition}, "
         f"but the source's log starts at {log_start:,}.",
-        matters="The source has deleted records that the group has not read. The group would skip them, so it is not "
-        "moved.",
+        matters="The source has deleted records that the group has not read, so the group is not moved.",
     )
 
 

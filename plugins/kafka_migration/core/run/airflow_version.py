@@ -11,10 +11,7 @@ from kafka_migration.core.findings.errors import Finding
 OLDEST = (3, 2, 2)
 _OLDEST = f"{'.'.join(map(str, OLDEST))} or newer"
 # The Task SDK of Airflow 3.1 (1.1) lacks configuration, metrics, callbacks of deadlines and allowed run types.
-_WHY = (
-    "Airflow 3.1 and older lack functions that this package needs, and 3.2.0 and 3.2.1 were not tested. So nothing was "
-    "started."
-)
+_WHY = "Airflow 3.1 and older lack what this package needs; 3.2.0 and 3.2.1 were not tested. Nothing was started."
 
 
 def release(version: str) -> tuple[int, ...]:

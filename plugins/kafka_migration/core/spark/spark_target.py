@@ -197,8 +197,7 @@ def cipher_findings(target: SparkTarget, spark: Version) -> tuple[Finding, ...]:
             "of this network, accept the code in the migration file (accept).",
             happened=f"The encryption of the Spark cluster {target.master} of the connection {target.connection} does "
             f"not notice changes: {weak}.",
-            matters="An attacker between Spark's machines could change the data, and with it the verdict "
-            "(CVE-2025-55039).",
+            matters="An attacker between Spark's machines could change the verdict (CVE-2025-55039).",
         ),
     )
 
@@ -259,10 +258,9 @@ def failure_finding(said: str, exit_code: str) -> Finding:
 _FAILURES = {
     Code.CLUSTER_UNREACHABLE: "Check that the brokers run and that Spark reaches their advertised listeners. Then "
     "clear the task with its downstream tasks.",
-    Code.RECORDS_DELETED_MEANWHILE: "Clear the task with its downstream tasks. The next attempt takes the deletion "
-    "into account.",
-    Code.SPARK_VERSION_MISMATCH: "Install the version that the job asks for. Then clear the task with its downstream "
-    "tasks.",
+    Code.RECORDS_DELETED_MEANWHILE: "Clear the task with its downstream tasks. The next attempt leaves out what was "
+    "deleted.",
+    Code.SPARK_VERSION_MISMATCH: "Install the version that it asks for. Then clear the task with its downstream tasks.",
     Code.SPARK_FAILED: "The log of this task names the cause. Remove the cause, then clear the task with its "
     "downstream tasks.",
 }

@@ -102,8 +102,8 @@ def _partition_drift(seen: TopicsSeen, topic: str) -> Iterator[Finding]:
             f"If the difference is not intended{_IF_EMPTY if found > wanted else ''}: "
             f"{partition_command(name, found, wanted)}",
             happened=f"The target's topic {name} has {found} partitions; a run would create it with {wanted}.",
-            matters="A run does not change the number of partitions of this topic, so the records are spread over more "
-            "or fewer than planned.",
+            matters="A run does not change this number, so records are spread over more or fewer partitions than "
+            "planned.",
         )
 
 

@@ -196,8 +196,7 @@ def missing_topic_findings(migration: Migration, source: Mapping[str, TopicDescr
                 f"topic {topic}",
                 "no such topic on the source",
                 "an existing topic that the connection's user may describe",
-                "Correct the name in the migration file, remove it, or grant Describe on the topic. Then trigger the "
-                "run again.",
+                "Correct or remove the name in the migration file, or grant Describe. Then trigger the run again.",
                 happened=f"The source has no topic {topic}, or the connection's user may not describe it.",
                 matters="No record of this topic can be copied.",
             )
@@ -259,8 +258,7 @@ def _partition_findings(
             "it out of the migration.",
             happened=f"Topic {source.topic} has {target.partitions} partitions on the target, and "
             f"{source.partitions} on the source.",
-            matters="After the cutover, producers would write the records of a key to another partition than its "
-            "copied records.",
+            matters="After the cutover, new records of a key would go to another partition than its copied records.",
         )
 
 
@@ -320,8 +318,7 @@ def removed_topic_warnings(migration: Migration, ledger: Ledger) -> tuple[Findin
             f"{migration.name}.yaml: topics",
             f"no {some(removed)}",
             "each topic that earlier runs copied and that is not cut over",
-            "To continue their copy, add them to topics again. Otherwise write accept: [TOPICS_REMOVED] in the "
-            "migration file.",
+            "To continue their copy, add them to topics again. Otherwise add TOPICS_REMOVED to accept in the file.",
             happened=f"The migration file no longer has {some(removed)}, which earlier runs copied or created.",
             matters="Their copies stay on the target as they are: no run continues or validates them, and a cutover "
             "moves no group to them.",

@@ -26,8 +26,8 @@ _ACTS: Mapping[Side, str] = {
     "target": RECREATED_TARGET,
 }
 _DANGER: Mapping[Side, str] = {
-    "source": "MirrorMaker would copy the records of the new topic after those of the old one. The target may hold the "
-    "only copy of the old ones.",
+    "source": "MirrorMaker would mix records of both topics. The target may hold the only copy of the old topic's "
+    "records.",
     "target": RECREATED_MATTERS,
 }
 

@@ -52,8 +52,7 @@ BAD_RECORD = Words(
 UNPROVED = Words(
     "One side of {subject}, has no record left of some keys: {found}.",
     "The log cleaner of this side may have removed them together with their tombstone, so the copy is not proved.",
-    "Trigger runs more often than the topic's delete.retention.ms, and let producers keep each key in one partition of "
-    "the source.",
+    "Trigger runs more often than the topic's delete.retention.ms, and keep each key in one source partition.",
 )
 OF_A_KILL = Words(
     "The target has more records than the source of {subject}, after MirrorMaker ended ungracefully: {found}.",

@@ -218,8 +218,7 @@ def _transaction_findings(opened: Mapping[TopicPartition, tuple[int, int]], wait
             + (" Do the same on the other partitions, each with its last stable offset." if others else "")
             + " Then trigger the cutover again.",
             happened=f"Topic {topic} had an open transaction for {duration(wait_s)} (cutover.fence_wait): {found}.",
-            matters="The records of this transaction may still be committed, and would then be missing on the target. "
-            "No group was changed.",
+            matters="Its records may still be committed, and the target would lack them. No group was changed.",
         )
 
 

@@ -93,7 +93,7 @@ def _missing(last: StopCertificate, partition: TopicPartition, expected: int, co
         way,
         happened=f"MirrorMaker has lost its stored position of {partition} ({expected:,}) since generation "
         f"{last.generation} stopped: the position was deleted or has expired.",
-        matters="Without it MirrorMaker would copy everything again from the log start, so it was not started.",
+        matters="Without it MirrorMaker would copy all records again, so it was not started.",
     )
 
 

@@ -65,8 +65,7 @@ def _pending_finding(migration: str, pending: PendingValidation) -> Finding:
         f"migration {migration}",
         f"{pending.windows:,} windows with {pending.source_offsets:,} source offsets not validated ({pending.reason})",
         "every window validated before that",
-        "To validate them now, clear the task validate_topics with its downstream tasks: a task that a user cleared "
-        "has no time limit.",
+        "To validate them now, clear the task validate_topics with its downstream tasks: it then has no time limit.",
         happened=f"The validation did not finish: {counted(pending.windows, 'window')} with "
         f"{pending.source_offsets:,} source offsets remain ({pending.reason}).",
         matters="No verdict covers these records until the next run validates them.",

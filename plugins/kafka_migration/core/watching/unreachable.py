@@ -107,8 +107,8 @@ class SilenceWatch:
             happened=sentence(
                 f"There was no answer from the {silence.party} since {moment(silence.since)}: {silence.reason}"
             ),
-            matters=f"{_MATTERS[silence.party]} Without an answer for {duration(self.limit_s)} ({self.setting}) the "
-            "task fails.",
+            matters=f"{_MATTERS[silence.party]} The task fails after {duration(self.limit_s)} of silence "
+            f"({self.setting}).",
         )
 
 
