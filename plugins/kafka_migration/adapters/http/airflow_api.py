@@ -163,9 +163,9 @@ class HttpAirflow:
                     f"{found} from {self.url}",
                     "an Airflow that accepts the request",
                     "Correct the address or the login, or let an administrator of Airflow give this user the right to "
-                    "trigger the DAG. Then run the command again, unless the run exists already.",
+                    "trigger the DAG. Then look in Airflow, and run the command again only if it shows no such run.",
                     happened=f"Airflow's REST API at {self.url} did not accept the request: {found}.",
-                    matters="The command ended here; a run that exists already in Airflow continues.",
+                    matters="The command ended here. A run that Airflow created before this request continues.",
                 )
             ]
         )

@@ -30,7 +30,7 @@ _EACH_START = "Each further start would end in the same way. Until the cause is 
 _UNTIL_CORRECTED = "Until the cause is removed, the records that remain on the source are not copied."
 _AGAIN = "Then trigger the run again. Copied records are kept."
 _IN_CONNECTION = "Correct the Airflow connection of the cluster that MirrorMaker's log names."
-REPAIR = f"Remove the cause, which mirrormaker.log on the host and stop.json of the evidence name. {_AGAIN}"
+REPAIR = f"Remove the cause; mirrormaker.log on the host and stop.json in the evidence have the details. {_AGAIN}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,7 @@ def _stays_finding(group: MovedGroup, partition: TopicPartition) -> Finding:
         happened=f"The target offset {group.present[partition].offset:,} of {group_subject(group.group)} on "
         f"{partition} stays, although the group had none there before the cutover.",
         matters="If the group starts on the target again, it resumes at this offset. The run can only delete all "
-        "offsets of a group together, and this group had others.",
+        "offsets of a group together, and before the cutover this group had offsets on other partitions there.",
     )
 
 

@@ -325,7 +325,7 @@ def kafka_client_findings(versions: Mapping[str, str]) -> tuple[Finding, ...]:
             f"Replace the older jar by kafka-clients-{wanted}.jar and name it in spark_jars.",
             happened=f"The setting spark_jars names {found or 'no jar of kafka-clients whose version can be read'}, "
             "and the connections have logins.",
-            matters=f"With a login, Kafka clients before {wanted} can be made to read files, call addresses or run "
-            "code (CVE-2025-27817, CVE-2025-27818).",
+            matters=f"Settings of a login can make Kafka clients before {wanted} read files, call addresses or run "
+            "code on Spark's hosts (CVE-2025-27817, CVE-2025-27818).",
         ),
     )

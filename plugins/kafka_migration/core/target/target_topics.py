@@ -18,7 +18,7 @@ from kafka_migration.core.text.shortened import sentence, some
 
 OTHERS_CONTINUE = (
     "To continue with the other topics, remove this one from topics in the migration file (if a pattern matches it, "
-    "add an item exclude) and trigger the run again."
+    "add an exclude item for it) and trigger the run again."
 )
 COPY_ELSEWHERE = "Create a second migration file that copies the topic to a different target name (mirror.topic_names)."
 RECREATED_TARGET = f"Find out who deleted it, and copy the topic again with a second migration file. {OTHERS_CONTINUE}"
@@ -293,8 +293,8 @@ def recreated_findings(target: Mapping[str, TopicDescription], ledger: Ledger) -
             f"topic id {target[topic].topic_id}",
             f"{created.topic_id}, recorded when the topic was created",
             RECREATED_TARGET,
-            happened=f"The target topic {topic} (topic id {target[topic].topic_id}, at its creation "
-            f"{created.topic_id}) was deleted and created again.",
+            happened=f"The target topic {topic} was deleted and created again: its topic id is "
+            f"{target[topic].topic_id}, and the run that created it recorded {created.topic_id}.",
             matters=RECREATED_MATTERS,
         )
         for topic, created in sorted(ledger.topics.items())

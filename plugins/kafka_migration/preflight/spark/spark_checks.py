@@ -49,8 +49,9 @@ def _local(place: EvidencePlace, connection: str) -> Finding:
         f"connection {connection} (validation.spark_connection)",
         f"deploy mode {CLUSTER}, with the evidence root in the local folder {place.root}",
         "an evidence root that Spark's driver can reach from any host",
-        "Set [kafka_migration] evidence_root to an object store, or deploy-mode in the connection's extra to client. "
-        "If all Spark hosts share the folder, set spark_evidence_root to it.",
+        "Set [kafka_migration] evidence_root to an object store, or set deploy-mode to client in the connection's "
+        "extra. If Airflow and all Spark hosts share the folder, set spark_evidence_root to its path on the Spark "
+        "hosts.",
         happened=f"The evidence root is the local folder {place.root}, but in deploy mode {CLUSTER} Spark's driver "
         "runs on another host.",
         matters=_MATTERS,
