@@ -91,7 +91,7 @@ def _missing(last: StopCertificate, partition: TopicPartition, expected: int, co
         "no stored position",
         f"{expected:,}, as certified when generation {last.generation} stopped",
         way,
-        happened=f"MirrorMaker's stored position of {partition}, {expected:,}, was deleted or has expired since "
+        happened=f"MirrorMaker's stored position of {partition} ({expected:,}) was deleted or has expired since "
         f"generation {last.generation} of MirrorMaker stopped.",
         matters="Without this position MirrorMaker would copy all records again, so the run did not start MirrorMaker.",
     )
