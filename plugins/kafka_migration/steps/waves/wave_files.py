@@ -125,6 +125,6 @@ def not_written(path: Path, reason: str) -> Finding:
         reason,
         "a new file in a folder in which this user may write",
         "Create the folder, or correct its permissions. Then run the command again.",
-        happened=f"The migration file {path} cannot be written ({reason}).",
+        happened=f"No file can be written at {path} ({reason}).",
         matters="The command writes all of its files or none, so it wrote none.",
     )
