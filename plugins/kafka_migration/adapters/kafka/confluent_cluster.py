@@ -339,22 +339,19 @@ class _Denial(NamedTuple):
 _NOT_CREATED = _Denial(
     Code.TOPIC_NOT_CREATED,
     "a created topic",
-    "Correct what the broker names, or create the topic manually with the source's partition count. Then clear the "
-    "task create_topics with its downstream tasks.",
+    "Correct what the broker names, or create the topic with the source's partition count. Then clear create_topics.",
     "create",
     "MirrorMaker cannot copy records to a topic that does not exist, so it was not started.",
 )
 _NOT_GROWN = _NOT_CREATED._replace(
-    remedy="Correct what the broker names, or add the partitions manually. Then clear the task create_topics with its "
-    "downstream tasks.",
+    remedy="Correct what the broker names, or add the partitions manually. Then clear the task create_topics.",
     act="add partitions to",
     matters="MirrorMaker cannot copy records to a partition that does not exist, so it was not started.",
 )
 _NOT_CONFIGURED = _Denial(
     Code.TOPIC_NOT_CONFIGURED,
     "the changed configuration",
-    "Correct what the broker names: a policy, a missing right AlterConfigs, a missing topic. Then clear the task with "
-    "its downstream tasks.",
+    "Correct what the broker names: a policy, a missing right AlterConfigs, a missing topic. Then clear the task.",
     "change the configuration of",
     "Records and offsets are not affected, but the topic does not have the settings that were planned.",
 )
@@ -376,9 +373,8 @@ def _are_shown(wanted: Mapping[str, Mapping[str, str | None]], found: Mapping[st
 
 
 def _is_shown(wanted: str | None, entry: Any) -> bool:
-    if wanted is None:
-        return bool(entry.source != ConfigSource.DYNAMIC_TOPIC_CONFIG.value)
-    return bool(entry.value == wanted)
+    is_default = entry.source != ConfigSource.DYNAMIC_TOPIC_CONFIG.value
+    return bool(is_default if wanted is None else entry.value == wanted)
 
 
 def topic_id_of(description: Any) -> str:
