@@ -84,6 +84,8 @@ def items_of(value: str, *, is_mirrormaker1: bool = False) -> Iterator[NameItem]
 def _item(text: str) -> NameItem:
     bare = text.removeprefix("^").removesuffix("$")
     name = bare.replace("[.]", ".").replace("\\.", ".").replace("\\-", "-")
+    if not bare:
+        return NameItem(text, is_name=False, problem="it matches no name")
     # A name of a topic may contain a digest, or a word such as token.
     if _NAME.fullmatch(name) and not has_key_form(name):
         return NameItem(name, is_name=True, pattern=bare)

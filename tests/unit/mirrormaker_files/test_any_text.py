@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kafka_migration.core.findings.errors import Refused
@@ -122,6 +122,10 @@ def test_any_text_is_read_or_refused(kind: FileKind | None, text: str) -> None:
 
 
 @given(lines=LINES)
+@example(lines=["old->new.topics=^"])
+@example(lines=["old->new.topics=^$"])
+@example(lines=["old->new.groups=$"])
+@example(lines=["old->new.topics.exclude=^"])
 @settings(max_examples=300, deadline=None)
 def test_any_settings_give_a_valid_file(lines: list[str]) -> None:
     """What is imported from a flow with any values is a valid migration file."""
