@@ -53,5 +53,5 @@ def _document(arguments: Namespace, results: Sequence[CheckResult]) -> JsonObjec
         "migration": arguments.name,
         "conf": conf_of(arguments),
         "has_passed": not any(result.findings for result in results),
-        "checks": [result.to_document() for result in results],
+        "checks": [result.document.to_document() for result in results],
     }

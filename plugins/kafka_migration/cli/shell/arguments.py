@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from kafka_migration.cli.shell.airflow_access import migrations_folder_of
 from kafka_migration.cli.shell.output import EXIT_CODES, ExitCode, complain
+from kafka_migration.core.text.shortened import capitalized
 
 FOLDER_VARIABLE = "AIRFLOW__KAFKA_MIGRATION__MIGRATIONS_FOLDER"
 NAME_HELP = "name of the migration: its file name without .yaml"
@@ -106,7 +107,7 @@ def add_bare_verb(
     verb = verbs.add_parser(
         name,
         help=text,
-        description=f"{text[0].upper()}{text[1:]}.",
+        description=f"{capitalized(text)}.",
         epilog=f"example: kafka-migration {example}\n{exit_codes}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

@@ -32,6 +32,7 @@ from kafka_migration.core.connections.mechanisms import LOGIN_SETTINGS, MECHANIS
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Insecurity
+from kafka_migration.core.text.shortened import capitalized
 
 _SERVER = re.compile(r"(\[[0-9A-Fa-f:.]+(%\w+)?\]|[A-Za-z0-9._-]+):([0-9]{1,5})")
 _MAX_PORT = 65_535
@@ -316,7 +317,7 @@ def _insecure(each: Insecurity) -> Problem:
         f"Set {setting.rpartition(' ')[0]} to {expected}, or allow this in the migration file with "
         f'`insecure: [{each}]` in the cluster\'s section (the page "Installation", section "Kafka, source and '
         'target").',
-        f"{effect[0].upper()}{effect[1:]}.",
+        f"{capitalized(effect)}.",
         Code.CONNECTION_INSECURE,
     )
 

@@ -17,6 +17,7 @@ from kafka_migration.core.connections.mechanisms import mechanism_named, mechani
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Certificate
+from kafka_migration.core.text.shortened import capitalized
 
 Config = Mapping[str, object]
 
@@ -170,7 +171,7 @@ def _outdated(what: str, certificate: Certificate, now: datetime) -> Finding:
         f"{what} {found}; this machine's clock says {now:%F %T} UTC",
         "a certificate that is valid now",
         "Correct this machine's clock if it is wrong. Otherwise renew the certificate.",
-        f"{what[0].upper()}{what[1:]} {found}, and this machine's clock says {now:%F %T} UTC.",
+        f"{capitalized(what)} {found}, and this machine's clock says {now:%F %T} UTC.",
         "One side refuses a certificate that is not valid now, so nothing can read or write the cluster.",
     )
 
@@ -222,7 +223,7 @@ def _client_certificate(attempt: Attempt, listener: Listener, alert: str, now: d
         "a client certificate that is valid and whose CA the brokers trust",
         f"Set ssl.certificate.pem and ssl.key.pem {_SET_IN_CONNECTION} to a valid certificate of a CA that the brokers "
         "trust.",
-        f"{refused[0].upper()}{refused[1:]}."
+        f"{capitalized(refused)}."
         if attempt.own
         else f"The listener {listener.address} requires a client certificate, and the connection has none.",
     )

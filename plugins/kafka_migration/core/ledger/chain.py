@@ -20,6 +20,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.text.quoting import quoted
+from kafka_migration.core.text.shortened import capitalized
 
 SCHEMA = 2
 _ENTRY_NAME = re.compile(r"(?P<number>[0-9]{6})\.json")
@@ -179,7 +180,7 @@ def broken(subject: str, found: str, expected: str = "each entry 1, 2, 3 … onc
         subject,
         found,
         expected,
-        f"{_RESTORE[0].upper()}{_RESTORE[1:]}",
+        capitalized(_RESTORE),
         happened=f"Runs wrote {expected} to the ledger {subject}, but now it has {found}.",
         matters=_MATTERS,
     )

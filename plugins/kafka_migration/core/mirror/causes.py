@@ -14,7 +14,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.mirror.log_entries import LONGEST_QUOTE, from_exception, root_exception, telling_lines
 from kafka_migration.core.mirror.uncopyable import ACTS, CERTAIN, CODES, Reason
-from kafka_migration.core.text.shortened import sentence
+from kafka_migration.core.text.shortened import capitalized, sentence
 
 # A broker refused a batch of several records. The producer then splits it and retries, forever if one record is too
 # large. Meanwhile MirrorMaker 1 commits records that never arrived (Kafka 3.9.1, KAFKA-19479).
@@ -290,6 +290,6 @@ def cause_finding(sign: Sign, subject: str, found: str, heap_mb: int) -> Finding
         f"{cause.what}: {ended}",
         cause.expected,
         cause.remedy.replace("{heap_mb}", f"{heap_mb:,}"),
-        happened=sentence(f"{cause.what[:1].upper()}{cause.what[1:]}; {ended}"),
+        happened=sentence(f"{capitalized(cause.what)}; {ended}"),
         matters=_EACH_START if cause.is_lasting else _UNTIL_CORRECTED,
     )

@@ -55,8 +55,8 @@ def assembled(
     :param warnings: those besides the documents' own
     :param hooks: the documents of all hooks that were called
     """
-    steps = Steps.from_document({str(kind): documents[kind] for kind in Kind if kind in documents.keys() - _NOT_KEPT})
-    recorded = Recorded({str(kind): document for kind, document in documents.items()}, list(steps.unfit))
+    recorded = Recorded({str(kind): document for kind, document in documents.items()})
+    steps = Steps.of({str(kind): documents[kind] for kind in Kind if kind in documents.keys() - _NOT_KEPT}, recorded)
     run = replace(
         begun,
         hooks=tuple(_hooks(hooks, recorded.unfit)),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal, TypeVar
+from typing import ClassVar, Literal, TypeVar, cast
 
 from kafka_migration.core.cutover.approval import Ask
 from kafka_migration.core.documents.codec import Document, DoesNotFit
@@ -102,11 +102,15 @@ class Recorded:
 
     documents: Mapping[str, object]
     unfit: list[str] = field(default_factory=list)
+    _read: dict[str, Document | None] = field(default_factory=dict)
 
     def of(self, row: StoredKind[D]) -> D | None:
-        """Return the document of a kind; `None` if the run has none, or if it does not fit."""
-        if row.kind not in self.documents:
-            return None
+        """Return the document of a kind, which is read once; `None` if the run has none, or if it does not fit."""
+        if row.kind not in self._read:
+            self._read[row.kind] = self._document(row) if row.kind in self.documents else None
+        return cast("D | None", self._read[row.kind])
+
+    def _document(self, row: StoredKind[D]) -> D | None:
         try:
             found = row.read(self.documents[row.kind])
             # A part that is read when it is used must fit too.
@@ -169,9 +173,13 @@ class Steps(Document):
         """Read the documents by kind; one that does not fit is named in `unfit`."""
         if not isinstance(document, Mapping):
             raise DoesNotFit("expected the documents of the steps")
-        recorded = Recorded(document)
+        return cls.of(document, Recorded(document))
+
+    @classmethod
+    def of(cls, documents: Mapping[str, object], recorded: Recorded) -> Steps:
+        """Return the steps that recorded these documents."""
         read = cls(
-            document,
+            documents,
             preflight=recorded.of(Stored.PREFLIGHT),
             topic_list=recorded.of(Stored.TOPIC_LIST),
             plan=recorded.of(Stored.PLAN),

@@ -23,6 +23,11 @@ def sentence(text: str) -> str:
     return f"{text.rstrip().rstrip('.')}."
 
 
+def capitalized(text: str) -> str:
+    """Return the text with a capital letter; the others stay, unlike with `str.capitalize`."""
+    return text[:1].upper() + text[1:]
+
+
 def given(value: object) -> str:
     """Return a value as it was given, truncated if it is long, large or deeply nested."""
     try:

@@ -75,7 +75,7 @@ _NONE_FAILED = TriggerRule.NONE_FAILED_MIN_ONE_SUCCESS
 _NIGHTLY_RUN_TYPES = (DagRunType.SCHEDULED, DagRunType.BACKFILL_JOB)
 
 # What makes each task of the table of steps.
-_OPERATORS: Mapping[TaskId, Callable[..., BaseOperator]] = {
+OPERATORS: Mapping[TaskId, Callable[..., BaseOperator]] = {
     TaskId.PREFLIGHT: PreflightOperator,
     TaskId.RESERVE: ReserveOperator,
     TaskId.PLAN: PlanOperator,
@@ -99,7 +99,7 @@ _OPERATORS: Mapping[TaskId, Callable[..., BaseOperator]] = {
     TaskId.RESTORE_SETTINGS: RestoreSettingsOperator,
     TaskId.FINISH: FinishOperator,
 }
-_ROLLBACK_OPERATORS = {**_OPERATORS, TaskId.APPROVE: ApproveRollbackOperator}
+ROLLBACK_OPERATORS = {**OPERATORS, TaskId.APPROVE: ApproveRollbackOperator}
 _PAGES = {DagKind.MANUAL: manual_doc, DagKind.NIGHTLY: nightly_doc, DagKind.ROLLBACK: rollback_doc}
 _FORMS: Mapping[DagKind, Callable[[Migration | None], dict[str, Any]]] = {
     DagKind.MANUAL: manual_form,
@@ -212,7 +212,7 @@ def _schedule(migration: Migration | None) -> tuple[CronDataIntervalTimetable | 
 def _tasks(name: str, kind: DagKind) -> None:
     """Create the tasks of a DAG in the order of the table of steps, each in its folder of the graph."""
     made: dict[TaskId, BaseOperator] = {}
-    operators = _ROLLBACK_OPERATORS if kind is DagKind.ROLLBACK else _OPERATORS
+    operators = ROLLBACK_OPERATORS if kind is DagKind.ROLLBACK else OPERATORS
     for folder, steps in groupby(steps_of(kind), partial(_folder, kind)):
         with _group(folder) if folder else nullcontext():
             for task in (step.task for step in steps):

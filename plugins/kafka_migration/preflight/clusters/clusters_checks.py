@@ -11,7 +11,7 @@ from kafka_migration.core.findings.errors import Finding, Refused, TransientErro
 from kafka_migration.core.kafka.cluster import Certificate, ClusterFacts, Side
 from kafka_migration.core.ledger.copy_basis import ClusterSeen, changed_clusters
 from kafka_migration.core.migration.settings import Migration
-from kafka_migration.core.text.shortened import sentence
+from kafka_migration.core.text.shortened import capitalized, sentence
 from kafka_migration.engines.engine_rights import missing_rights
 from kafka_migration.preflight.scene.check import BOTH, Asked, Findings, check
 from kafka_migration.preflight.scene.scene import SIDES, Scene, facts
@@ -125,7 +125,7 @@ def ending_soon(connection: str, certificates: Mapping[str, Certificate], now: d
                 expires,
                 f"a certificate that does not expire in the next {WARNED_BEFORE.days} days",
                 "Renew the certificate before it expires.",
-                happened=f"{expires[0].upper()}{expires[1:]}, in less than {WARNED_BEFORE.days} days.",
+                happened=f"{capitalized(expires)}, in less than {WARNED_BEFORE.days} days.",
                 matters="Once it has expired, no new connection that uses it succeeds, and runs fail.",
             )
 

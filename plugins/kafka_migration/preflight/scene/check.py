@@ -12,6 +12,7 @@ from typing import TypeVar
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.kafka.cluster import Side
+from kafka_migration.core.stored.stored_documents import CheckDocument
 from kafka_migration.core.text.shortened import sentence
 from kafka_migration.preflight.scene.scene import Scene
 
@@ -153,16 +154,10 @@ class CheckResult:
         codes = dict.fromkeys(finding.code for finding in self.accepted if self.has_passed)
         return self.not_applicable or ", ".join(codes) or None
 
-    def to_document(self) -> dict[str, object]:
-        """Return the result as plain JSON values."""
-        return {
-            "check": self.name,
-            "state": self.state,
-            "reason": self.reason,
-            "findings": [finding.to_document() for finding in self.findings],
-            "warnings": [finding.to_document() for finding in self.warnings],
-            "accepted": [finding.to_document() for finding in self.accepted],
-        }
+    @property
+    def document(self) -> CheckDocument:
+        """The result as it is stored and printed."""
+        return CheckDocument(self.name, self.state, self.reason, self.findings, self.warnings, self.accepted)
 
     def accepting(self, codes: Collection[Code]) -> CheckResult:
         """Return the result after the findings with these codes were accepted."""

@@ -6,12 +6,13 @@ import logging
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import NoReturn
 
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.migration.topic_rules import TopicList
 from kafka_migration.core.run.run_window import RunType, RunWindow, backfill_window, scheduled_window
-from kafka_migration.core.stored.stored_documents import CheckDocument, PreflightDocument, Stored
+from kafka_migration.core.stored.stored_documents import PreflightDocument, Stored
 from kafka_migration.migration_file.loading import load_migration_file
 from kafka_migration.migration_file.scalars import last_tick
 from kafka_migration.preflight.checks import CHECKS
@@ -37,8 +38,7 @@ def preflight(run: MigrationRun, airflow: CheckedAirflow, occasion: Occasion) ->
         results = checked(run, airflow, occasion.run_type)
     run.evidence.write(Stored.PREFLIGHT, _document(run, window, results))
     _log(results)
-    findings = [finding for result in results for finding in result.findings]
-    if findings:
+    if findings := _each(result.findings for result in results):
         raise Refused(findings)
     return {"checks": len(results), "digest": run.migration.digest}
 
@@ -63,17 +63,14 @@ def _document(run: MigrationRun, window: RunWindow, results: Iterable[CheckResul
         digest=run.migration.digest,
         phase=run.ledger.known().phase,
         run_window=window,
-        checks=tuple(
-            CheckDocument(each.name, each.state, each.reason, each.findings, each.warnings, each.accepted)
-            for each in results
-        ),
+        checks=tuple(each.document for each in results),
         warnings=_each(result.warnings for result in results),
         accepted=_each(result.accepted for result in results),
     )
 
 
 def _each(findings: Iterable[Iterable[Finding]]) -> tuple[Finding, ...]:
-    return tuple(finding for some in findings for finding in some)
+    return tuple(chain.from_iterable(findings))
 
 
 def _window_of(run: MigrationRun, occasion: Occasion) -> RunWindow:
