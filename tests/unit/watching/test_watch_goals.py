@@ -9,7 +9,7 @@ import pytest
 from kafka_migration.core.kafka.cluster import IsolationLevel
 from kafka_migration.core.kafka.offsets import Known, TopicPartition, Unknown
 from kafka_migration.core.watching.fence import FenceWatch, SourceEnds
-from kafka_migration.core.watching.watch_goals import CutoverCourse, FollowCourse
+from kafka_migration.core.watching.watch_goals import CutoverCourse, follow
 from tests.unit.partitions import P0, P1
 
 Ends = Mapping[TopicPartition, int]
@@ -48,8 +48,8 @@ def test_goals_follow_the_live_end_at_first(isolation: IsolationLevel, goals: in
 @pytest.mark.parametrize(("isolation", "goal"), [("read_committed", 15), ("read_uncommitted", 20)])
 def test_following_has_the_live_ends_as_goals_and_none_is_final(isolation: IsolationLevel, goal: int) -> None:
     """The goals are the ends that MirrorMaker's consumer can see, also of new partitions; unread ones stay."""
-    course, added = FollowCourse({P0: 10, P1: 10}, isolation), TopicPartition("orders", 2)
-    aim = course.aim(look(0, {P0: 20, added: 3}, {P0: 15, added: 3}))
+    added = TopicPartition("orders", 2)
+    aim = follow({P0: 10, P1: 10}, look(0, {P0: 20, added: 3}, {P0: 15, added: 3}), isolation)
 
     assert ({P0: goal, P1: 10, added: 3}, (P1,)) == (aim.goals, aim.unread)
     assert (False, "following") == (aim.is_final, aim.stage)

@@ -19,7 +19,15 @@ from kafka_migration.core.migration.patterns import matches
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.waves.components import Join, Split, split_of
 from kafka_migration.core.waves.wave_file import reasons, remarks
-from kafka_migration.core.waves.wave_plan import MAX_TOPICS, Clusters, GroupReads, WavePlan, Wish, plan_waves, some
+from kafka_migration.core.waves.wave_plan import (
+    MAX_TOPICS,
+    Clusters,
+    GroupReads,
+    WavePlan,
+    Wish,
+    plan_waves,
+    some_plain,
+)
 from kafka_migration.engines.mirrormaker2 import never_copied_findings
 from kafka_migration.migration_file.models import ALL_USUAL_GROUPS
 from kafka_migration.migration_file.topics_section import TopicModel, problems_of
@@ -308,8 +316,8 @@ def test_only_large_waves_have_a_hint() -> None:
 
 def test_names_in_lines_are_few_and_visible() -> None:
     """A line names the first ten, shows invisible characters as escapes, and shortens long names."""
-    assert "a, 'b\\n' and 1 more" == some(["a", "b\n", "c"], 2)
-    assert len(some(["x" * 30_000])) == 250
+    assert "a, 'b\\n' and 1 more" == some_plain(["a", "b\n", "c"], 2)
+    assert len(some_plain(["x" * 30_000])) == 250
 
 
 def test_nothing_there_is_no_wave() -> None:

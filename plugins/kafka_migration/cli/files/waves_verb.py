@@ -19,7 +19,7 @@ from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.migration.patterns import pattern_problem
 from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.core.waves.wave_file import Names, readers, reasons, remarks, size_of
-from kafka_migration.core.waves.wave_plan import GroupReads, Wave, WavePlan, Wish, plan_waves, some
+from kafka_migration.core.waves.wave_plan import GroupReads, Wave, WavePlan, Wish, plan_waves, some_plain
 from kafka_migration.steps.waves.wave_files import (
     FilesThere,
     check_files,
@@ -272,15 +272,15 @@ def _row(name: str, wave: Wave) -> tuple[str, ...]:
         "unknown" if wave.records is None else f"{wave.records:,}",
         f"{len(wave.groups):,}",
         "unknown" if None in active else f"{sum(map(bool, active)):,}",
-        some(wave.topics, 1),
+        some_plain(wave.topics, 1),
     )
 
 
 def _wave_lines(name: str, wave: Wave) -> Iterator[str]:
     yield f"{name}: {size_of(wave)}"
-    rows = [("Topics", some(wave.topics)), ("Groups", readers(wave.groups))]
+    rows = [("Topics", some_plain(wave.topics)), ("Groups", readers(wave.groups))]
     if wave.transactional_ids:
-        rows.append(("Transactions", some(wave.transactional_ids)))
+        rows.append(("Transactions", some_plain(wave.transactional_ids)))
     for label, texts in (("Why", reasons(wave)), ("Note", remarks(wave))):
         rows += [("" if number else label, text) for number, text in enumerate(texts)]
     yield from (f"  {line}" for line in aligned(rows))
@@ -288,8 +288,8 @@ def _wave_lines(name: str, wave: Wave) -> Iterator[str]:
 
 def _rest(plan: WavePlan, not_known: Sequence[str]) -> Iterator[str]:
     immovable = [each.words for each in plan.immovable]
-    yield from _section("Ignored groups", [some([each.group for each in plan.ignored])] if plan.ignored else [])
-    yield from _section("Groups that no cutover can move", [some(immovable)] if immovable else [])
+    yield from _section("Ignored groups", [some_plain([each.group for each in plan.ignored])] if plan.ignored else [])
+    yield from _section("Groups that no cutover can move", [some_plain(immovable)] if immovable else [])
     yield from _section("Topics not proposed", _by_reason(plan.elsewhere))
     yield from _section("Topics that belong to no application", _by_reason(plan.left_out))
     yield from _section("Unknown; waves may lack topics or groups", not_known)
@@ -297,7 +297,7 @@ def _rest(plan: WavePlan, not_known: Sequence[str]) -> Iterator[str]:
 
 def _by_reason(topics: Mapping[str, str]) -> Iterator[str]:
     for reason in sorted(set(topics.values())):
-        yield f"{some([topic for topic, why in topics.items() if why == reason])}: {reason}"
+        yield f"{some_plain([topic for topic, why in topics.items() if why == reason])}: {reason}"
 
 
 def _section(title: str, lines: Iterable[str]) -> Iterator[str]:

@@ -7,8 +7,8 @@ documents to tell people about it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal, TypeVar, cast
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Literal, TypeVar, cast
 
 from kafka_migration.core.cutover.approval import Ask
 from kafka_migration.core.documents.codec import Document, DoesNotFit
@@ -178,22 +178,9 @@ class Steps(Document):
     @classmethod
     def of(cls, documents: Mapping[str, object], recorded: Recorded) -> Steps:
         """Return the steps that recorded these documents."""
-        read = cls(
-            documents,
-            preflight=recorded.of(Stored.PREFLIGHT),
-            topic_list=recorded.of(Stored.TOPIC_LIST),
-            plan=recorded.of(Stored.PLAN),
-            start=recorded.of(Stored.START),
-            watch=recorded.of(Stored.WATCH),
-            stop=recorded.of(Stored.STOP),
-            offsets_plan=recorded.of(Stored.OFFSETS_PLAN),
-            approve=recorded.of(Stored.APPROVE),
-            cutover=recorded.of(Stored.CUTOVER),
-            rollback_plan=recorded.of(Stored.ROLLBACK_PLAN),
-            rolled_back=recorded.of(Stored.ROLLED_BACK),
-            producers=recorded.of(Stored.PRODUCERS),
-        )
-        return replace(read, unfit=tuple(recorded.unfit))
+        kinds = [each.name for each in fields(cls) if each.name not in {"documents", "unfit"}]
+        read: dict[str, Any] = {kind: recorded.of(getattr(Stored, kind.upper())) for kind in kinds}
+        return cls(documents, **read, unfit=tuple(recorded.unfit))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import NamedTuple
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.migration.tolerated import Tolerance
+from kafka_migration.core.text.row_enum import RowEnum
 
 
 class _KindRow(NamedTuple):
     """What `DifferenceKind` says of a label, for its table."""
 
-    label: str
     meaning: str
     is_damage: bool = True
     is_compacted: bool = False
@@ -31,7 +30,7 @@ class _KindRow(NamedTuple):
     tolerated_as: Code | None = None
 
 
-class DifferenceKind(StrEnum):
+class DifferenceKind(RowEnum):
     """What a difference between source and target is; docs/concepts/validation.md shows the meanings.
 
     All but one are damage: `is_damage`. Compaction explains one that `is_compacted`. One that `is_unknown` is about
@@ -56,18 +55,14 @@ class DifferenceKind(StrEnum):
     tolerated: Callable[[Tolerance, bool], int]
     tolerated_as: Code | None
 
-    def __new__(cls, label: str, *properties: object) -> DifferenceKind:
-        """Make a member that is its label and carries the properties of its row."""
-        member = str.__new__(cls, label)
-        member._value_ = label
-        for name, value in zip(_KindRow._fields[1:], properties, strict=True):
-            setattr(member, name, value)
-        return member
+    @classmethod
+    def text_of(cls, name: str) -> str:
+        """Return the label of the kind with a name."""
+        return name.lower()
 
-    MISSING = _KindRow("missing", "only the source has the record")
-    EXTRA = _KindRow("extra", "only the target has the record", may_be_tail=True, is_foreign=True)
+    MISSING = _KindRow("only the source has the record")
+    EXTRA = _KindRow("only the target has the record", may_be_tail=True, is_foreign=True)
     DUPLICATE = _KindRow(
-        "duplicate",
         "the target holds the record more often than the source, as after a replay; first occurrences are in the "
         "source's order",
         may_be_tail=True,
@@ -75,48 +70,40 @@ class DifferenceKind(StrEnum):
         tolerated_as=Code.RECORDS_REPLAYED,
     )
     REORDERED = _KindRow(
-        "reordered",
         "the record is on both sides, but at another place among the records of its key",
         is_order=True,
         changes_with_partitions=True,
     )
     ALTERED = _KindRow(
-        "altered",
         "source and target differ at the same place of a key; `fields` names `key`, `value`, `headers`, `timestamp`",
     )
     MOVED = _KindRow(
-        "moved",
         "the record is in another target partition than the rest of its key (by position: than on the source)",
         changes_with_partitions=True,
     )
     STALE = _KindRow(
-        "stale",
         "the target repeats an older record after the last record of its key; consumers that keep the latest value "
         "have an old one",
         may_be_tail=True,
     )
     ABORTED = _KindRow(
-        "aborted",
         "the target holds a record of an aborted source transaction",
         tolerated=lambda tolerance, _: tolerance.aborted,
         tolerated_as=Code.ABORTED_RECORDS_COPIED,
     )
-    COMPACTED = _KindRow("compacted", "compaction explains what a side lacks", is_compacted=True)
+    COMPACTED = _KindRow("compaction explains what a side lacks", is_compacted=True)
     EXPIRED = _KindRow(
-        "expired",
         "one side has the first records of a key, and the log of the other begins after them",
         is_unknown=True,
     )
     UNPROVED = _KindRow(
-        "unproved",
         "as `compacted`, but the tombstone that would explain it can no longer be read; or the key is in several "
         "source partitions of a compacted topic",
         is_unknown=True,
         is_unproved=True,
     )
-    INTERLEAVED = _KindRow("interleaved", "no damage: several source partitions hold the key", is_damage=False)
+    INTERLEAVED = _KindRow("no damage: several source partitions hold the key", is_damage=False)
     UNCLASSIFIED = _KindRow(
-        "unclassified",
         "the digests differ, and nothing more is known: the data could not be read again or changed between the "
         "readings, both sides together have more than a million records of the key, or (by position) both sides have "
         "little in common",

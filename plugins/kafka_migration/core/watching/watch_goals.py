@@ -18,20 +18,13 @@ from kafka_migration.core.kafka.offsets import Known, Lag, Offsets
 from kafka_migration.core.watching.fence import FenceStatus, FenceWatch, SourceEnds, held_offsets
 from kafka_migration.core.watching.watch import Aim
 
+FOLLOWING = "following"
 
-@dataclass(slots=True)
-class FollowCourse:
-    """The goals of a watch that follows the source; they start with the plan's and never lose a partition."""
 
-    goals: Offsets
-    isolation: IsolationLevel
-    stage: str = "following"
-
-    def aim(self, ends: SourceEnds) -> Aim:
-        """Add a reading of the source's ends; return the goals to measure the copy against."""
-        self.goals = _live_goals(self.goals, ends, self.isolation)
-        held = _held_back(ends, self.isolation)
-        return Aim(self.goals, is_final=False, stage=self.stage, unread=ends.unreadable, held_back=held)
+def follow(goals: Offsets, ends: SourceEnds, isolation: IsolationLevel) -> Aim:
+    """Return the next goals of a watch that follows the source; they never lose a partition."""
+    live, held = _live_goals(goals, ends, isolation), _held_back(ends, isolation)
+    return Aim(live, is_final=False, stage=FOLLOWING, unread=ends.unreadable, held_back=held)
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ from kafka_migration.core.migration.migration_text import (
 from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.core.text.quoting import plain_name
 from kafka_migration.core.text.terminal_text import counted
-from kafka_migration.core.waves.wave_plan import GroupReads, Wave, some
+from kafka_migration.core.waves.wave_plan import GroupReads, Wave, some_plain
 
 # The text shows at most this many joins; JSON has all.
 MAX_JOINS = 20
@@ -38,7 +38,7 @@ def reasons(wave: Wave) -> Iterator[str]:
         yield "it is alone: no group or transactional id was seen to use it together with another topic"
     verbs = {"group": "reads", "transactional id": "wrote"}
     for join in sorted(wave.joins, key=lambda join: -len(join.topics))[:MAX_JOINS]:
-        yield f"{join.kind} {plain_name(join.name)} {verbs[join.kind]} {some(join.topics)}"
+        yield f"{join.kind} {plain_name(join.name)} {verbs[join.kind]} {some_plain(join.topics)}"
     if len(wave.joins) > MAX_JOINS:
         yield f"and {len(wave.joins) - MAX_JOINS:,} more groups or transactional ids"
 
@@ -47,26 +47,26 @@ def remarks(wave: Wave) -> Iterator[str]:
     """Yield what an operator should know about a wave before it is moved."""
     for reason in sorted(set(wave.elsewhere.values())):
         topics = [topic for topic, why in wave.elsewhere.items() if why == reason]
-        yield f"belongs together with {some(topics)}, {reason}"
+        yield f"belongs together with {some_plain(topics)}, {reason}"
     immovable = [each.words for each in wave.groups if not each.is_movable]
     if immovable:
-        yield f"no cutover can move {some(immovable)}"
+        yield f"no cutover can move {some_plain(immovable)}"
     if wave.ignored:
-        yield f"ignored, although they read these topics: {some(wave.ignored)}"
+        yield f"ignored, although they read these topics: {some_plain(wave.ignored)}"
     if wave.streams:
-        yield f"created by Kafka Streams: {some(wave.streams)}"
+        yield f"created by Kafka Streams: {some_plain(wave.streams)}"
     if wave.committing:
-        yield f"transactional id {some(wave.committing)} also commits offsets of an unknown group:"
+        yield f"transactional id {some_plain(wave.committing)} also commits offsets of an unknown group:"
         yield "a group of another wave may belong here"
     if wave.split is not None:
         parts = f"{wave.split.parts:,} parts, the largest with {counted(wave.split.largest, 'topic')}"
         groups = "group" if len(wave.split.groups) == 1 else "groups"
-        yield f"without {groups} {some(wave.split.groups)} it would split into {parts} (--ignore-group)"
+        yield f"without {groups} {some_plain(wave.split.groups)} it would split into {parts} (--ignore-group)"
 
 
 def readers(groups: Iterable[GroupReads]) -> str:
     """Return the groups, and whether they are active."""
-    return some([f"{each.group}{_activity(each)}" for each in groups]) or "none"
+    return some_plain([f"{each.group}{_activity(each)}" for each in groups]) or "none"
 
 
 def _activity(group: GroupReads) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from typing import TypeVar
 
@@ -18,17 +19,15 @@ from kafka_migration.core.kafka.transaction_log import COMMITTED_OFFSETS, TRANSA
 from kafka_migration.core.migration.patterns import matches
 from kafka_migration.core.migration.settings import UNMOVED_GROUP_PREFIXES
 from kafka_migration.core.text.quoting import plain_name
+from kafka_migration.core.text.shortened import some
 from kafka_migration.core.waves.components import Join, JoinKind, Split, components, split_of
 
 T = TypeVar("T")
 
 # Smaller waves need no hint how to split them.
 HINT_FROM_TOPICS = 10
-MAX_NAMED = 10
 # The limit of topics in a migration file.
 MAX_TOPICS = 5000
-# The longest topic name; group names may have 32,767 characters.
-MAX_SHOWN = 249
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,20 +189,14 @@ def _not_known(clusters: Clusters, groups: Iterable[GroupReads], topics: Iterabl
         yield f"what transactional ids write to ({TRANSACTION_STATE}): {clusters.transactions_not_known}"
     silent = sorted(name for name, written in clusters.transactions.items() if not written)
     if silent:
-        yield f"what these transactional ids write to, because the log no longer shows it: {some(silent)}"
+        yield f"what these transactional ids write to, because the log no longer shows it: {some_plain(silent)}"
     uncounted = [topic for topic in topics if topic not in clusters.records]
     if uncounted:
-        yield f"how many records these topics have: {some(uncounted)}"
+        yield f"how many records these topics have: {some_plain(uncounted)}"
 
 
-def some(names: Collection[str], limit: int = MAX_NAMED) -> str:
-    """Return the first names for a line of text, and how many more there are."""
-    shown = ", ".join(_short(plain_name(name)) for name in list(names)[:limit])
-    return shown if len(names) <= limit else f"{shown} and {len(names) - limit:,} more"
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= MAX_SHOWN else f"{name[:MAX_SHOWN]}…"
+some_plain = partial(some, word=plain_name, longest=250)
+"""Return the first names for a line of text, and how many more there are; group names may have 32,767 characters."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
@@ -11,8 +12,8 @@ from airflow.sdk import Context
 from kafka_migration.core.cutover.lag_policy import LagPolicy
 from kafka_migration.core.watching.watch import TRIGGER_MARGIN
 from kafka_migration.orchestration.operators.operator_base import MigrationSensor, reporting
-from kafka_migration.orchestration.sensors.group_lag import lag_trigger
 from kafka_migration.orchestration.task.context import run_of
+from kafka_migration.orchestration.triggers.group_lag_trigger import ConsumerGroupLagTrigger
 from kafka_migration.steps.groups.group_lag_reading import CAUGHT_UP, LagEnded, end_drain, groups_to_drain
 from kafka_migration.steps.run.task_frame import Summary
 
@@ -42,12 +43,12 @@ class DrainGroupsSensor(MigrationSensor):
                 return end_drain(run, CAUGHT_UP)
             limit = timedelta(seconds=run.migration.cutover.drain_groups_s or 0)
             poll_interval_s = run.migration.watch.poll_interval_s
-            trigger = lag_trigger(
-                run.migration.source.connection,
-                groups,
-                LagPolicy(freshness_s=max(MIN_FRESHNESS_S, FRESH_POLLS * poll_interval_s)),
-                poll_interval_s,
-                run.clock.now() + limit,
+            trigger = ConsumerGroupLagTrigger(
+                kafka_conn_id=run.migration.source.connection,
+                groups=groups,
+                **asdict(LagPolicy(freshness_s=max(MIN_FRESHNESS_S, FRESH_POLLS * poll_interval_s))),
+                poll_interval_s=poll_interval_s,
+                deadline=(run.clock.now() + limit).isoformat(),
                 stall_after_s=run.migration.watch.stall_after_s,
                 unreachable_after_s=run.migration.watch.unreachable_after_s,
                 run=run.to_arguments(),

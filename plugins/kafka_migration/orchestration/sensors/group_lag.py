@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from dataclasses import asdict
+from datetime import timedelta
 from typing import Any
 
 from airflow.sdk import BaseSensorOperator, Context
@@ -89,12 +90,12 @@ class ConsumerGroupLagSensor(BaseSensorOperator):
         topics = None if self.topics is None else list(self.topics)
         limit = timedelta(seconds=self.timeout)
         self.defer(
-            trigger=lag_trigger(
-                self.kafka_conn_id,
-                dict.fromkeys(self.group_ids, topics),
-                self.policy,
-                self.poll_interval_s,
-                SystemClock().now() + limit,
+            trigger=ConsumerGroupLagTrigger(
+                kafka_conn_id=self.kafka_conn_id,
+                groups=dict.fromkeys(self.group_ids, topics),
+                **asdict(self.policy),
+                poll_interval_s=self.poll_interval_s,
+                deadline=(SystemClock().now() + limit).isoformat(),
                 stall_after_s=self.stall_after_s,
                 unreachable_after_s=self.unreachable_after_s,
                 insecure=[str(each) for each in self.insecure],
@@ -115,24 +116,3 @@ class ConsumerGroupLagSensor(BaseSensorOperator):
             behind = some(texts, separator="; ", longest=LONGEST_SENTENCE)
             raise AirflowSensorTimeout(f"not caught up within {self.timeout:,.0f} s: {behind or ended.progress}")
         return {"outcome": str(ended.outcome), "progress": ended.progress}
-
-
-def lag_trigger(
-    kafka_conn_id: str,
-    groups: dict[str, list[str] | None],
-    policy: LagPolicy,
-    poll_interval_s: float,
-    deadline: datetime,
-    **more: Any,
-) -> ConsumerGroupLagTrigger:
-    """Return the trigger that waits for these groups with this policy; `more` are its other arguments."""
-    return ConsumerGroupLagTrigger(
-        kafka_conn_id=kafka_conn_id,
-        groups=groups,
-        limit_offsets=policy.limit_offsets,
-        samples=policy.samples,
-        freshness_s=policy.freshness_s,
-        poll_interval_s=poll_interval_s,
-        deadline=deadline.isoformat(),
-        **more,
-    )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
 
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.kafka.offsets import Lag, Offsets, TopicPartition
@@ -16,41 +16,9 @@ from kafka_migration.core.text.terminal_text import duration, moment
 from kafka_migration.core.watching.fence import FenceProof, FenceWatch, SourceEnds
 from kafka_migration.core.watching.producers_question import StopProducers
 from kafka_migration.core.watching.watch import Aim, Announced, Ending, Fenced, Outcome
-from kafka_migration.core.watching.watch_goals import CutoverCourse, FollowCourse
+from kafka_migration.core.watching.watch_goals import FOLLOWING, CutoverCourse, follow
 from kafka_migration.steps.run.alert_sending import producers_alert, stop_producers
 from kafka_migration.steps.run.migration_run import MigrationRun, partitions_of
-
-
-class Guide(Protocol):
-    """Sets the watcher's goals and decides when to end. The watches of the modes differ only in their guides."""
-
-    @property
-    def stage(self) -> str:
-        """The stage's name in the progress line; empty if there is only one."""
-
-    def aim(self) -> Aim | None:
-        """Return the goals of this poll; `None` keeps those of the previous poll.
-
-        Raises `TransientError` when the source cannot be read.
-        """
-
-    def took(self, lag: Lag) -> None:
-        """Receive the lag of a poll after which the watch continues."""
-
-    def ending(self, asked: StopRequest | None = None) -> Ending | None:
-        """Return why the watch must end now, regardless of the copy's progress; `None` if it continues.
-
-        `asked` is the request to end mirroring, if there is one.
-        """
-
-    def proof(self) -> FenceProof | None:
-        """Return the fence that proves the goals, if there is one."""
-
-    def take_notices(self) -> list[str]:
-        """Return the new notices for the log since the last call."""
-
-    def take_alert(self) -> Alert | None:
-        """Return an alert that must be sent now, once."""
 
 
 @dataclass(eq=False)
@@ -65,35 +33,49 @@ class Noticing:
         return notices
 
 
-class QuietGuide(Noticing):
-    """The base of guides that send no notices or alerts, because no producer has to stop."""
+class Guide(Noticing, ABC):
+    """Sets the watcher's goals and decides when to end. The watches of the modes differ only in their guides.
+
+    By default there is one stage, the goals are those of the plan, and no producer has to stop.
+    """
+
+    @property
+    def stage(self) -> str:
+        """The stage's name in the progress line; empty if there is only one."""
+        return ""
+
+    def aim(self) -> Aim | None:
+        """Return the goals of this poll; `None` keeps those of the previous poll.
+
+        Raises `TransientError` when the source cannot be read.
+        """
+        return None
 
     def took(self, lag: Lag) -> None:
-        """Ignore the lag."""
+        """Receive the lag of a poll after which the watch continues."""
+
+    @abstractmethod
+    def ending(self, asked: StopRequest | None = None) -> Ending | None:
+        """Return why the watch must end now, regardless of the copy's progress; `None` if it continues.
+
+        `asked` is the request to end mirroring, if there is one.
+        """
 
     def proof(self) -> FenceProof | None:
-        """Return none: there is no fence."""
+        """Return the fence that proves the goals, if there is one."""
         return None
 
     def take_alert(self) -> Alert | None:
-        """Return none."""
+        """Return an alert that must be sent now, once."""
         return None
 
 
 @dataclass(eq=False)
-class PlanGuide(QuietGuide):
-    """The guide of a sync: the goals are those of the plan and never change.
-
-    `mirror_until` is the end of the mirroring window.
-    """
+class PlanGuide(Guide):
+    """The guide of a sync; `mirror_until` is the end of the mirroring window."""
 
     clock: Clock
     mirror_until: datetime | None = None
-    stage: str = ""
-
-    def aim(self) -> Aim | None:
-        """Keep the plan's goals."""
-        return None
 
     def ending(self, asked: StopRequest | None = None) -> Ending | None:
         """End on request or when the window ends."""
@@ -105,27 +87,29 @@ class PlanGuide(QuietGuide):
 
 
 @dataclass(eq=False)
-class FollowGuide(QuietGuide):
+class FollowGuide(Guide):
     """The `Guide` of a run that follows the source until `follow_until` or a stop request.
 
     It has no state that a restarted triggerer would lose.
     """
 
     run: MigrationRun
-    course: FollowCourse = field(init=False)
+    goals: Offsets = field(init=False)
 
     def __post_init__(self) -> None:
-        self.course = FollowCourse(self.run.plan_offsets().goals, self.run.migration.mirror.isolation_level)
+        self.goals = self.run.plan_offsets().goals
 
     @property
     def stage(self) -> str:
         """The stage's name in the progress line."""
-        return self.course.stage
+        return FOLLOWING
 
     def aim(self) -> Aim:
         """Read the source's ends, including partitions that were added after the plan."""
-        partitions = frozenset(self.course.goals) | frozenset(partitions_of(self.run.describe("source")))
-        return self.course.aim(source_ends(self.run, partitions))
+        partitions = frozenset(self.goals) | frozenset(partitions_of(self.run.describe("source")))
+        aim = follow(self.goals, source_ends(self.run, partitions), self.run.migration.mirror.isolation_level)
+        self.goals = aim.goals
+        return aim
 
     def ending(self, asked: StopRequest | None = None) -> Ending | None:
         """End on request or at `follow_until`."""
@@ -146,7 +130,7 @@ def source_ends(run: MigrationRun, partitions: frozenset[TopicPartition]) -> Sou
 
 
 @dataclass(eq=False)
-class CutoverGuide(Noticing):
+class CutoverGuide(Guide):
     """The `Guide` of a cutover, for one generation of MirrorMaker.
 
     A cleared run announces again, because the producers may have been restarted between its attempts.
