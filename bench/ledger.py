@@ -19,8 +19,15 @@ from bench.sizes import Ledger as Size
 from kafka_migration.adapters.store.ledger_store import LEDGER_FOLDER, LedgerStore
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.core.ledger.generations import Fingerprint, GenerationStart, Remembered, StopCertificate
-from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
+from kafka_migration.core.ledger.generations import (
+    Comparison,
+    Fingerprint,
+    GenerationStart,
+    Judgement,
+    ReadOffsets,
+    Remembered,
+    StopCertificate,
+)
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
 from tests.contract.memory_anchor import MemoryAnchor

@@ -135,9 +135,9 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "groups": {"reading", "run"},
         "validation": {"backfill", "reading", "run"},
         "mirror": {"backfill", "reading", "run"},
-        "rollback": {"groups", "mirror", "reading", "run"},
         "before": {"mirror", "run"},
-        "answers": {"rollback", "run"},
+        "answers": set(),
+        "rollback": {"answers", "groups", "mirror", "reading", "run"},
         "finish": {"rollback", "run"},
     },
     "kafka_migration.orchestration": {

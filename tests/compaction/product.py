@@ -25,7 +25,7 @@ from kafka_digest.keys.compaction import EXPLAINED, Share, too_many
 from kafka_digest.position import classify
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.generations import Window
-from kafka_migration.core.migration.tolerated import Tolerance
+from kafka_migration.core.migration.settings import Tolerance
 from kafka_migration.core.validation.differences import DifferenceKind, Differences, FirstDifference
 from kafka_migration.core.validation.judging import judge_partition
 from kafka_migration.core.validation.judging_by_key import GenerationEvents, judge_topic_by_key

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from confluent_kafka.admin import AdminClient
 
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.core.ledger.judgements import ReadOffsets
+from kafka_migration.core.ledger.generations import ReadOffsets
 from sandbox.data.reading import Placed, read_records
 from sandbox.data.records import Record
 from tests.unit.groups.lived_partition import is_read_by

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.migration.tolerated import Tolerance
+from kafka_migration.core.migration.settings import Tolerance
 from kafka_migration.core.validation.differences import DifferenceKind
 from kafka_migration.core.validation.judging import judge_partition, judge_topics
 from kafka_migration.core.validation.validation_contract import (

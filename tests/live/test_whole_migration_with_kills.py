@@ -24,7 +24,7 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.core.ledger.judgements import ReadOffsets
+from kafka_migration.core.ledger.generations import ReadOffsets
 from kafka_migration.core.migration.settings import Phase
 from kafka_migration.core.validation.coverage_rules import coverage_of
 from kafka_migration.orchestration.task.failures import FailedForGood, FailedForNow

@@ -11,12 +11,10 @@ from kafka_migration.core.migration.settings import HookName
 from kafka_migration.core.stored.stored_documents import PlanOfGroups, Stored
 from kafka_migration.steps.before.preflight_checks import preflight
 from kafka_migration.steps.before.take_reservation import reserve
-from kafka_migration.steps.groups.ask_approval import ask_approval
-from kafka_migration.steps.groups.cutover_end import confirm_cutover, restore_settings
+from kafka_migration.steps.groups.cutover_end import call_function, confirm_cutover, hook_of, restore_settings
 from kafka_migration.steps.groups.group_lag_reading import CAUGHT_UP, end_drain, groups_to_drain
-from kafka_migration.steps.groups.hooks import call_function, hook_of
 from kafka_migration.steps.groups.plan_groups import plan_offsets, translate_offsets
-from kafka_migration.steps.groups.write_groups import sync_offsets
+from kafka_migration.steps.groups.write_groups import ask_approval, sync_offsets
 from kafka_migration.steps.mirror.plan_mirror import plan
 from kafka_migration.steps.mirror.producers_answer import known_answer
 from kafka_migration.steps.mirror.start_stop import start_mirror

@@ -18,15 +18,13 @@ from kafka_migration.core.groups.group_writes import OffsetsResultDocument
 from kafka_migration.core.kafka.cluster import KafkaCluster, NewTopic, Side
 from kafka_migration.core.ledger.chain import Head
 from kafka_migration.core.ledger.cutovers import CutOver
-from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
-from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
+from kafka_migration.core.ledger.generations import Comparison, GenerationStart, Judgement, ReadOffsets, StopCertificate
 from kafka_migration.core.migration.settings import Cluster, Phase
 from kafka_migration.core.report.run_status import contradictions
 from kafka_migration.core.rollback.decommission import State, WaitingTimes
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.stored.stored_documents import OffsetsBeforeDocument, Stored
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
-from kafka_migration.steps.answers.decommission_answer import DecommissionAnswer, decommission_answer
 from kafka_migration.steps.answers.kept_migration import MigrationStore, all_migrations
 from kafka_migration.steps.answers.status_answer import (
     AllStatuses,
@@ -34,10 +32,12 @@ from kafka_migration.steps.answers.status_answer import (
     EndedRun,
     StatusAnswer,
     UnreadStatus,
+    VerdictAnswer,
     all_statuses,
     status_answer,
+    verdict_answer,
 )
-from kafka_migration.steps.answers.verdict_answer import VerdictAnswer, verdict_answer
+from kafka_migration.steps.rollback.decommissioning import DecommissionAnswer, decommission_answer
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.memory_anchor import MemoryAnchor
 from tests.present import present

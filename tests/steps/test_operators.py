@@ -9,7 +9,7 @@ from kafka_migration.core.findings.errors import FindingsError, TransientError
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.records import RecordPrint
-from kafka_migration.core.ledger.judgements import ReadOffsets
+from kafka_migration.core.ledger.generations import ReadOffsets
 from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
 from kafka_migration.core.watching.watch import Outcome

@@ -13,7 +13,7 @@ from kafka_migration.adapters.store.ledger_store import LedgerStore
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MirrorFailed, Refused, TransientError
-from kafka_migration.steps.mirror.restart import Reviver
+from kafka_migration.steps.mirror.start_stop import Reviver
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirror_host import FakeMirrorHost
 from tests.steps.clock import FakeClock

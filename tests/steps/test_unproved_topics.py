@@ -11,7 +11,7 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.migration.settings import Phase
-from kafka_migration.steps.groups.hooks import arguments_of
+from kafka_migration.steps.groups.cutover_end import arguments_of
 from kafka_migration.steps.validation.spark_request import request_of
 from tests.steps.cutover import answer, ask, target_offsets
 from tests.steps.spark import validation_result

@@ -35,7 +35,7 @@ from kafka_migration.core.watching.watch import WatchEnded
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.steps.finish.finish_run import finish_run, look_at_evidence
 from kafka_migration.steps.finish.outcome import EndedTasks
-from kafka_migration.steps.groups.ask_approval import accept_answer, record_answer
+from kafka_migration.steps.groups.write_groups import accept_answer, record_answer
 from kafka_migration.steps.mirror.watching import end_watch
 from kafka_migration.steps.reading.spark_documents import SparkJob
 from kafka_migration.steps.run.deployment import Deployment

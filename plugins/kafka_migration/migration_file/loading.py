@@ -27,11 +27,11 @@ from kafka_migration.core.migration.settings import (
     MirrorSettings,
     NightlySettings,
     SchemaRegistrySettings,
+    Tolerance,
     TopicNames,
     ValidationSettings,
     WatchSettings,
 )
-from kafka_migration.core.migration.tolerated import Tolerance
 from kafka_migration.core.text.shortened import brief, given
 from kafka_migration.migration_file.alerts_section import AlertsModel
 from kafka_migration.migration_file.mistakes import OddNumber, invalid, is_odd_number, mistakes, wrong_value

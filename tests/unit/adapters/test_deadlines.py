@@ -12,7 +12,7 @@ from kafka_migration.adapters.kafka import broker_tables as kafka_tables
 from kafka_migration.adapters.kafka import kafka_client, kafka_records
 from kafka_migration.adapters.kafka.broker_tables import TableReader
 from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
-from kafka_migration.adapters.kafka.kafka_retries import CALL_TIMEOUT_S
+from kafka_migration.adapters.kafka.kafka_client import CALL_TIMEOUT_S
 from kafka_migration.adapters.system import deadlines as patience
 from kafka_migration.adapters.system.deadlines import SHORTEST_S, at_most, time_left
 from kafka_migration.core.findings.errors import TransientError

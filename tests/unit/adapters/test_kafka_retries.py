@@ -12,9 +12,9 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 
 from kafka_migration.adapters.kafka import confluent_cluster as kafka
-from kafka_migration.adapters.kafka import kafka_client, kafka_retries
+from kafka_migration.adapters.kafka import kafka_client
 from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
-from kafka_migration.adapters.kafka.kafka_retries import CALL_TIMEOUT_S
+from kafka_migration.adapters.kafka.kafka_client import CALL_TIMEOUT_S
 from kafka_migration.adapters.system import deadlines as patience
 from kafka_migration.adapters.system.deadlines import at_most
 from kafka_migration.core.findings.errors import Refused, TransientError
@@ -54,7 +54,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """A clock for all of the adapter."""
     made = Clock()
-    for module in (kafka, kafka_client, kafka_retries, patience):
+    for module in (kafka, kafka_client, patience):
         monkeypatch.setattr(module, "time", made)
     return made
 

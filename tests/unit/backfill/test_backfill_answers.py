@@ -20,7 +20,14 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.ledger.generations import Generation, GenerationStart, StopCertificate
+from kafka_migration.core.ledger.generations import (
+    Comparison,
+    Generation,
+    GenerationStart,
+    Judgement,
+    ReadOffsets,
+    StopCertificate,
+)
 from kafka_migration.core.ledger.interval_bounds import (
     BoundsResolved,
     IntervalAnswer,
@@ -29,7 +36,6 @@ from kafka_migration.core.ledger.interval_bounds import (
     between_known,
     lacking_bounds,
 )
-from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.run.run_window import Interval
 from kafka_migration.core.translation.by_partition import OffsetRange, counts_needed, translate

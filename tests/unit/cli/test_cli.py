@@ -27,16 +27,14 @@ from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.chain import Confirmation, Head
 from kafka_migration.core.ledger.cutovers import CutOver
-from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
-from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
+from kafka_migration.core.ledger.generations import Comparison, GenerationStart, Judgement, ReadOffsets, StopCertificate
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.stop_request import StopRequest
 from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
 from kafka_migration.steps.answers.kept_migration import MigrationStore
-from kafka_migration.steps.answers.status_answer import status_answer
-from kafka_migration.steps.answers.verdict_answer import verdict_answer
+from kafka_migration.steps.answers.status_answer import status_answer, verdict_answer
 from tests.contract.memory_anchor import MemoryAnchor
 from tests.present import present
 from tests.stored_examples import checked

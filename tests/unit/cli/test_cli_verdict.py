@@ -14,7 +14,7 @@ from kafka_migration.cli.runs.verdict_verb import verdict_lines
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.cutovers import CreatedTopic, TopicsCreated
 from kafka_migration.steps.answers.kept_migration import MigrationStore
-from kafka_migration.steps.answers.verdict_answer import verdict_answer
+from kafka_migration.steps.answers.status_answer import verdict_answer
 from tests.unit.ledger.test_generations import ONE, TWO, started, stopped
 from tests.unit.partitions import P0
 from tests.unit.validation.test_coverage import FIRST, SECOND, box, read

@@ -11,8 +11,7 @@ from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.group_rules import Translated, plan_groups
 from kafka_migration.core.groups.offsets_plan import GroupPlan
 from kafka_migration.core.kafka.records import RecordPrint
-from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
-from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
+from kafka_migration.core.ledger.generations import Comparison, GenerationStart, Judgement, ReadOffsets, StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.translation.by_partition import (
     OffsetRange,

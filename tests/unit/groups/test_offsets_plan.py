@@ -18,8 +18,14 @@ from kafka_migration.core.groups.unproved import unproved_copies
 from kafka_migration.core.kafka.cluster import GroupKind, GroupListing, GroupState
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.kafka.records import RecordPrint
-from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate, Window
-from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
+from kafka_migration.core.ledger.generations import (
+    Comparison,
+    GenerationStart,
+    Judgement,
+    ReadOffsets,
+    StopCertificate,
+    Window,
+)
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.translation.by_partition import Position, counts_needed, translate
 from kafka_migration.core.translation.copies import PartitionCopy, copies_of

@@ -35,9 +35,16 @@ from kafka_migration.core.ledger.cutovers import (
     TopicsAnnounced,
     TopicsCreated,
 )
-from kafka_migration.core.ledger.generations import GenerationStart, Remembered, StopCertificate
+from kafka_migration.core.ledger.generations import (
+    Comparison,
+    GenerationStart,
+    Judgement,
+    ReadOffsets,
+    Remembered,
+    SchemaIdsFound,
+    StopCertificate,
+)
 from kafka_migration.core.ledger.interval_bounds import BoundsResolved, IntervalAnswer
-from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets, SchemaIdsFound
 from kafka_migration.core.ledger.ledger import ENTRY_KINDS
 from kafka_migration.core.run.run_window import Interval
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST

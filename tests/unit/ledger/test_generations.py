@@ -13,14 +13,16 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.ledger.generations import (
     NO_GENERATIONS,
+    Comparison,
     GenerationStart,
+    Judgement,
+    ReadOffsets,
     Remembered,
     StopCertificate,
     Window,
     generations_text,
     parse_generations,
 )
-from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Mode, Phase
 from kafka_migration.core.validation.compared_windows import delta_windows, whole_windows

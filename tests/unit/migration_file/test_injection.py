@@ -18,7 +18,7 @@ from kafka_migration.core.rights.rights import acl_lines
 from kafka_migration.engines.engine_rights import required_rights
 from kafka_migration.engines.mirrormaker2 import MirrorMaker2
 from kafka_migration.migration_file.loading import load_migration
-from kafka_migration.orchestration.dag.dag_docs import manual_doc, nightly_doc, rollback_doc
+from kafka_migration.orchestration.dag.forms import manual_doc, nightly_doc, rollback_doc
 from tests.contract.fake_cluster import FakeCluster
 from tests.unit.migration_file.bad_files import DOCUMENT, FREE_TEXTS, FULL, KEYS, PATTERNS, Path, dumped, texts
 from tests.unit.migration_file.payloads import PAYLOADS

@@ -13,8 +13,7 @@ from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupState
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
-from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
+from kafka_migration.core.ledger.generations import Comparison, GenerationStart, Judgement, ReadOffsets, StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.rollback.rollback_rules import Returning, failed_back
 from kafka_migration.core.translation.by_partition import Position, counts_needed, translate

@@ -10,8 +10,15 @@ from hypothesis import strategies as st
 
 from kafka_migration.core.findings.verdict import Verdict, worst
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.ledger.generations import Generation, GenerationStart, StopCertificate, Window
-from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
+from kafka_migration.core.ledger.generations import (
+    Comparison,
+    Generation,
+    GenerationStart,
+    Judgement,
+    ReadOffsets,
+    StopCertificate,
+    Window,
+)
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.compared_windows import delta_windows, whole_windows
 from kafka_migration.core.validation.coverage import FlawKind, TopicCoverage

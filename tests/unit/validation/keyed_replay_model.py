@@ -15,8 +15,7 @@ import pyarrow as pa
 
 from kafka_digest.keys.align_tasks import SOURCE, TARGET, differences
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate, Window
-from kafka_migration.core.ledger.judgements import Judgement
+from kafka_migration.core.ledger.generations import GenerationStart, Judgement, StopCertificate, Window
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.compared_windows import delta_key_windows, whole_windows
 from kafka_migration.core.validation.differences import DifferenceKind, Differences

@@ -21,10 +21,9 @@ from kafka_digest.position.pieces import Measured, sent_again
 from kafka_digest.reading.read_windows import LogBounds, WindowPlan, plan_window
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.ledger.generations import Generation, GenerationStart, StopCertificate, Window
-from kafka_migration.core.ledger.judgements import Judgement
+from kafka_migration.core.ledger.generations import Generation, GenerationStart, Judgement, StopCertificate, Window
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.migration.tolerated import Tolerance
+from kafka_migration.core.migration.settings import Tolerance
 from kafka_migration.core.validation.compared_windows import delta_windows, whole_windows
 from kafka_migration.core.validation.differences import (
     Difference,

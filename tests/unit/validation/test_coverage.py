@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.offsets import joined, without
-from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
+from kafka_migration.core.ledger.generations import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.coverage import FlawKind, TopicCoverage
 from kafka_migration.core.validation.coverage_rules import coverage_of

@@ -9,7 +9,7 @@ import pytest
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.generations import Window
-from kafka_migration.core.migration.tolerated import Tolerance
+from kafka_migration.core.migration.settings import Tolerance
 from kafka_migration.core.validation.differences import Difference, DifferenceKind, Differences
 from kafka_migration.core.validation.judging import TopicVerdict, judge_topics
 from kafka_migration.core.validation.judging_by_key import GenerationEvents

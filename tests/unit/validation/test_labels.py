@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.migration.tolerated import Tolerance
+from kafka_migration.core.migration.settings import Tolerance
 from kafka_migration.core.validation.differences import DifferenceKind, Differences, tolerated
 
 ROOT = Path(__file__).parents[3]

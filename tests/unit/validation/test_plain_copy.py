@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.ledger.judgements import ReadOffsets
+from kafka_migration.core.ledger.generations import ReadOffsets
 from sandbox.data.reading import Placed
 from sandbox.data.records import Record
 from tests.live.plain_copy import Both, Told, best_place, run_must_say, whole_must_say

@@ -10,7 +10,7 @@ import pytest
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.generations import Generation, GenerationStart, Piece, StopCertificate, Window
-from kafka_migration.core.migration.tolerated import Tolerance
+from kafka_migration.core.migration.settings import Tolerance
 from kafka_migration.core.validation.compared_windows import whole_windows
 from kafka_migration.core.validation.differences import DifferenceKind, Differences
 from kafka_migration.core.validation.judging import judge_partition

@@ -11,8 +11,7 @@ from typing import Any
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 
-from kafka_migration.adapters.kafka.kafka_client import reader_settings
-from kafka_migration.adapters.kafka.kafka_retries import may_pass
+from kafka_migration.adapters.kafka.kafka_client import may_pass, reader_settings
 from kafka_migration.adapters.system.deadlines import time_left
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 

@@ -23,10 +23,9 @@ from confluent_kafka.admin import NewTopic as ClientNewTopic
 
 from kafka_migration.adapters.kafka.broker_tables import TableReader
 from kafka_migration.adapters.kafka.kafka_brokers import BrokerCalls
-from kafka_migration.adapters.kafka.kafka_client import chunks
+from kafka_migration.adapters.kafka.kafka_client import RetryPauses, call_timeout_s, chunks, may_pass
 from kafka_migration.adapters.kafka.kafka_groups import GroupCalls
 from kafka_migration.adapters.kafka.kafka_records import RecordReads
-from kafka_migration.adapters.kafka.kafka_retries import RetryPauses, call_timeout_s, may_pass
 from kafka_migration.adapters.kafka.listeners import certificates_at
 from kafka_migration.core.connections.connection_checks import protocol_of
 from kafka_migration.core.findings.codes import Code

@@ -17,8 +17,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from kafka_migration.adapters.kafka.kafka_client import ClusterClient
-from kafka_migration.adapters.kafka.kafka_retries import call_timeout_s
+from kafka_migration.adapters.kafka.kafka_client import ClusterClient, call_timeout_s
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.kafka.cluster import THE_CLUSTER, Acl, Operation, Resource, ResourceKind

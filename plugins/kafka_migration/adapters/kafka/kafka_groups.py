@@ -11,8 +11,7 @@ from confluent_kafka import ConsumerGroupTopicPartitions, ConsumerGroupType, Kaf
 from confluent_kafka import TopicPartition as ClientPartition
 from confluent_kafka.admin import MemberDescription
 
-from kafka_migration.adapters.kafka.kafka_client import ClusterClient
-from kafka_migration.adapters.kafka.kafka_retries import call_timeout_s, may_pass
+from kafka_migration.adapters.kafka.kafka_client import ClusterClient, call_timeout_s, may_pass
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.groups.group_writes import unreadable_finding

@@ -12,8 +12,7 @@ from typing import Any
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Consumer, KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 
-from kafka_migration.adapters.kafka.kafka_client import ClusterClient, chunks, reader_settings
-from kafka_migration.adapters.kafka.kafka_retries import may_pass
+from kafka_migration.adapters.kafka.kafka_client import ClusterClient, chunks, may_pass, reader_settings
 from kafka_migration.adapters.system.deadlines import time_left
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.cluster import IsolationLevel, Probe

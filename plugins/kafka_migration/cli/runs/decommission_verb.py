@@ -12,7 +12,7 @@ from kafka_migration.cli.shell.arguments import Verbs, add_output, add_verb, dur
 from kafka_migration.cli.shell.evidence_access import opened
 from kafka_migration.cli.shell.output import ExitCode, respond
 from kafka_migration.core.rollback.decommission import Condition, State, WaitingTimes, may_go
-from kafka_migration.steps.answers.decommission_answer import DecommissionAnswer, decommission_answer
+from kafka_migration.steps.rollback.decommissioning import DecommissionAnswer, decommission_answer
 
 
 def add_decommission(verbs: Verbs) -> None:

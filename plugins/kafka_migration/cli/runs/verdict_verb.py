@@ -9,7 +9,7 @@ from kafka_migration.cli.shell.arguments import Verbs, add_output, add_verb
 from kafka_migration.cli.shell.evidence_access import opened
 from kafka_migration.cli.shell.output import ExitCode, aligned, respond
 from kafka_migration.core.text.terminal_text import record_count
-from kafka_migration.steps.answers.verdict_answer import ProvedTopic, VerdictAnswer, verdict_answer
+from kafka_migration.steps.answers.status_answer import ProvedTopic, VerdictAnswer, verdict_answer
 
 _EXIT_CODES = {
     "FAIL": ExitCode.FAILED,

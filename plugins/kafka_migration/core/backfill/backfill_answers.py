@@ -18,7 +18,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict, worst
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.ledger.generations import Window
+from kafka_migration.core.ledger.generations import Judgement, Window
 from kafka_migration.core.ledger.interval_bounds import (
     Bound,
     IntervalBounds,
@@ -26,7 +26,6 @@ from kafka_migration.core.ledger.interval_bounds import (
     PartitionAnswer,
     TopicAnswer,
 )
-from kafka_migration.core.ledger.judgements import Judgement
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.text.shortened import sentence
 from kafka_migration.core.translation.by_partition import OffsetRange, Position, Translation

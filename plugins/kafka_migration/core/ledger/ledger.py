@@ -28,9 +28,14 @@ from kafka_migration.core.ledger.cutovers import (
     TopicsAnnounced,
     TopicsCreated,
 )
-from kafka_migration.core.ledger.generations import Generation, GenerationStart, StopCertificate
+from kafka_migration.core.ledger.generations import (
+    Generation,
+    GenerationStart,
+    Judgement,
+    SchemaIdsFound,
+    StopCertificate,
+)
 from kafka_migration.core.ledger.interval_bounds import Bounds, BoundsResolved, IntervalAnswer
-from kafka_migration.core.ledger.judgements import Judgement, SchemaIdsFound
 from kafka_migration.core.migration.settings import Mode, Phase
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import Interval

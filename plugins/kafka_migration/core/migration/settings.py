@@ -12,8 +12,22 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.cluster import IsolationLevel
 from kafka_migration.core.migration.alert_settings import AlertSettings
 from kafka_migration.core.migration.engine_table import Abilities, EngineName, abilities_of
-from kafka_migration.core.migration.tolerated import NO_TOLERANCE, Tolerance
 from kafka_migration.core.migration.topic_rules import TopicRules, TopicSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How many more records than the source the target may hold, per comparison.
+
+    :param duplicates: records that MirrorMaker sent again after it was killed
+    :param aborted: records of aborted transactions
+    """
+
+    duplicates: int = 0
+    aborted: int = 0
+
+
+NO_TOLERANCE = Tolerance()
 
 
 class Insecurity(StrEnum):

@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint
-from kafka_migration.core.ledger.generations import Window
-from kafka_migration.core.ledger.judgements import Comparison, ReadOffsets
+from kafka_migration.core.ledger.generations import Comparison, ReadOffsets, Window
 from kafka_migration.core.ledger.ledger import Ledger
 
 

@@ -14,7 +14,7 @@ from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.verdict import Verdict, worst
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.kafka.offsets import Span, joined
-from kafka_migration.core.ledger.judgements import Comparison, Judgement
+from kafka_migration.core.ledger.generations import Comparison, Judgement
 from kafka_migration.core.text.shortened import some
 
 SIDES: tuple[Side, Side] = ("source", "target")

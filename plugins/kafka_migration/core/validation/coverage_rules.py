@@ -17,8 +17,7 @@ from itertools import groupby, pairwise
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.kafka.offsets import Span, TopicPartition, without
-from kafka_migration.core.ledger.generations import Generation, Window
-from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
+from kafka_migration.core.ledger.generations import Comparison, Generation, Judgement, ReadOffsets, Window
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.compared_windows import copied_windows
 from kafka_migration.core.validation.coverage import (

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.migration.tolerated import Tolerance
+from kafka_migration.core.migration.settings import Tolerance
 from kafka_migration.core.text.row_enum import RowEnum
 
 

@@ -15,7 +15,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict, worst
 from kafka_migration.core.ledger.generations import Generation, Window
-from kafka_migration.core.migration.tolerated import NO_TOLERANCE, Tolerance
+from kafka_migration.core.migration.settings import NO_TOLERANCE, Tolerance
 from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
 from kafka_migration.core.validation.difference_words import (
     DIFFERS,

@@ -12,8 +12,7 @@ from itertools import dropwhile
 from typing import NamedTuple
 
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.ledger.generations import Generation, Window
-from kafka_migration.core.ledger.judgements import Comparison, ReadOffsets
+from kafka_migration.core.ledger.generations import Comparison, Generation, ReadOffsets, Window
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.compared_windows import (
     Past,

@@ -10,7 +10,7 @@ from typing import get_args
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.schema_registry import Schema
-from kafka_migration.core.ledger.judgements import PartIds
+from kafka_migration.core.ledger.generations import PartIds
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Part, SchemaRegistrySettings
 from kafka_migration.core.text.shortened import some

@@ -12,8 +12,7 @@ from typing import Literal, get_args
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.kafka.cluster import IsolationLevel
-from kafka_migration.core.ledger.generations import Window
-from kafka_migration.core.ledger.judgements import PartIds
+from kafka_migration.core.ledger.generations import PartIds, Window
 from kafka_migration.core.migration.settings import Part
 from kafka_migration.core.validation.differences import Differences, FirstDifference
 

@@ -22,7 +22,7 @@ from kafka_migration.orchestration.operators.operator_base import reporting
 from kafka_migration.orchestration.task.alerting import send
 from kafka_migration.orchestration.task.context import link_to, run_of, triggered_by
 from kafka_migration.orchestration.task.failures import never_again
-from kafka_migration.steps.groups.ask_approval import accept_answer, ask_approval, record_answer
+from kafka_migration.steps.groups.write_groups import accept_answer, ask_approval, record_answer
 from kafka_migration.steps.run.migration_run import MigrationRun
 from kafka_migration.steps.run.task_frame import Summary
 

@@ -23,7 +23,7 @@ from kafka_migration.orchestration.operators.operator_base import reporting
 from kafka_migration.orchestration.task.context import run_of
 from kafka_migration.orchestration.task.failures import never_again
 from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger
-from kafka_migration.steps.groups.hooks import arguments_of, call_function, hook_of, record_hook
+from kafka_migration.steps.groups.cutover_end import arguments_of, call_function, hook_of, record_hook
 from kafka_migration.steps.mirror.producers_answer import ask_about_producers, known_answer, take_answer
 from kafka_migration.steps.run.migration_run import MigrationRun
 from kafka_migration.steps.run.task_frame import NothingToDo, Summary, skip_unless_moving

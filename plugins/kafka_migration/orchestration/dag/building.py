@@ -43,8 +43,15 @@ from kafka_migration.orchestration.cutover.rolling_back import (
     RollBackOperator,
     TranslateBackOperator,
 )
-from kafka_migration.orchestration.dag.dag_docs import manual_doc, nightly_doc, page_of, rollback_doc
-from kafka_migration.orchestration.dag.forms import manual_form, nightly_form, rollback_form
+from kafka_migration.orchestration.dag.forms import (
+    manual_doc,
+    manual_form,
+    nightly_doc,
+    nightly_form,
+    page_of,
+    rollback_doc,
+    rollback_form,
+)
 from kafka_migration.orchestration.operators.copying import (
     CreateTopicsOperator,
     JudgeOperator,

@@ -17,8 +17,7 @@ from kafka_migration.core.findings.errors import FindingsError, Refused
 from kafka_migration.core.watching.watch import Outcome, WatchResult
 from kafka_migration.orchestration.task.context import run_from
 from kafka_migration.orchestration.triggers.patient import PatientTrigger, tell
-from kafka_migration.steps.mirror.restart import Reviver
-from kafka_migration.steps.mirror.start_stop import stop_generation
+from kafka_migration.steps.mirror.start_stop import Reviver, stop_generation
 from kafka_migration.steps.mirror.watcher import MirrorWatcher
 from kafka_migration.steps.mirror.watching import poll_once, watcher_of
 from kafka_migration.steps.run.migration_run import MigrationRun

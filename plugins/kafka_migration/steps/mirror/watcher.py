@@ -29,7 +29,7 @@ from kafka_migration.core.watching.unreachable import Party, Silence, SilenceWat
 from kafka_migration.core.watching.watch import Aim, Outcome, Poll, Watch, WatchResult
 from kafka_migration.steps.mirror.answering_parties import NO_ANSWER, RollCall, TopicIdentity, with_refused_records
 from kafka_migration.steps.mirror.guides import Guide, Noticing
-from kafka_migration.steps.mirror.restart import Reviver
+from kafka_migration.steps.mirror.start_stop import Reviver
 from kafka_migration.steps.mirror.state import probe_held
 from kafka_migration.steps.run.migration_run import PlanOffsets
 

@@ -15,7 +15,7 @@ from kafka_migration.core.stored.stored_documents import MirrorNotStarted, Store
 from kafka_migration.core.watching.unfinished_work import behind_finding
 from kafka_migration.core.watching.watch import Outcome, WatchEnded, WatchLimits, WatchResult, watch_limits
 from kafka_migration.steps.mirror.guides import CutoverGuide, FollowGuide, Guide, PlanGuide
-from kafka_migration.steps.mirror.restart import Reviver
+from kafka_migration.steps.mirror.start_stop import Reviver
 from kafka_migration.steps.mirror.watcher import POLL_RESERVE_S, MirrorWatcher
 from kafka_migration.steps.run.alert_sending import unreachable_alert
 from kafka_migration.steps.run.guards import hold_reservation

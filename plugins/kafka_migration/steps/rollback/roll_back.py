@@ -32,7 +32,7 @@ from kafka_migration.core.stored.stored_documents import RollbackPlanDocument, R
 from kafka_migration.core.target.target_topics import missing_target_findings
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.translation.translation_contract import TranslationRequest
-from kafka_migration.steps.groups.read_groups import (
+from kafka_migration.steps.groups.plan_groups import (
     how_copied,
     read_side,
     request_of,

@@ -14,9 +14,8 @@ from kafka_migration.core.findings.errors import Finding, ValidationFailed
 from kafka_migration.core.findings.verdict import Verdict, worst
 from kafka_migration.core.groups.unproved import stopping_findings, unproved_copies
 from kafka_migration.core.kafka.cluster import Side
-from kafka_migration.core.ledger.generations import Generation
+from kafka_migration.core.ledger.generations import Generation, Judgement, SchemaIdsFound
 from kafka_migration.core.ledger.interval_bounds import TopicAnswer
-from kafka_migration.core.ledger.judgements import Judgement, SchemaIdsFound
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.run.task_steps import TaskId
