@@ -126,7 +126,7 @@ def _fill(clusters: list[Any], sides: tuple[str, str], topic: str, partitions: i
 
 def _commit(source: Any, topic: str, partitions: int, names: list[str], records: int) -> None:
     from kafka_migration.adapters.system.deadlines import of_each
-    from kafka_migration.core.kafka.cluster import CommittedOffset
+    from kafka_migration.core.kafka.offsets import CommittedOffset
 
     rng = random.Random(3)
     stands = {

@@ -14,8 +14,8 @@ from airflow.sdk.exceptions import AirflowSensorTimeout, AirflowSkipException
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.core.kafka.cluster import CommittedOffset, IsolationLevel, NewTopic, Probe
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.cluster import IsolationLevel, NewTopic, Probe
+from kafka_migration.core.kafka.offsets import CommittedOffset, Offsets, TopicPartition
 from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.orchestration.sensors import group_lag as sensor_module
 from kafka_migration.orchestration.sensors.group_lag import ConsumerGroupLagSensor

@@ -13,7 +13,6 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.kafka.cluster import (
     THE_CLUSTER,
-    CommittedOffset,
     GroupState,
     KafkaCluster,
     NewTopic,
@@ -21,7 +20,7 @@ from kafka_migration.core.kafka.cluster import (
     Probe,
     Resource,
 )
-from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.offsets import CommittedOffset, TopicPartition
 from kafka_migration.core.kafka.records import RecordShape
 from tests.present import present
 from tests.waiting import wait_until

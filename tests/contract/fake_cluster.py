@@ -17,7 +17,6 @@ from kafka_migration.core.kafka.cluster import (
     Acl,
     Certificate,
     ClusterFacts,
-    CommittedOffset,
     GroupDescription,
     GroupKind,
     GroupListing,
@@ -30,7 +29,7 @@ from kafka_migration.core.kafka.cluster import (
     Resource,
     TopicDescription,
 )
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.offsets import CommittedOffset, Offsets, TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint, RecordShape, SampledRecord
 
 Record = tuple[bytes | None, bytes | None]

@@ -9,8 +9,8 @@ from inspect import isfunction, signature
 import pytest
 
 from kafka_migration.adapters.kafka.renamed_topics import AS_THEY_ARE, OF_TOPICS, renamed_topics
-from kafka_migration.core.kafka.cluster import CommittedOffset, KafkaCluster, NewTopic
-from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.cluster import KafkaCluster, NewTopic
+from kafka_migration.core.kafka.offsets import CommittedOffset, TopicPartition
 from tests.contract.cluster_contract import ClusterContract, Record
 from tests.contract.fake_cluster import FakeCluster
 

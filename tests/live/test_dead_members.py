@@ -15,8 +15,8 @@ import pytest
 from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError
-from kafka_migration.core.kafka.cluster import CommittedOffset, GroupState, NewTopic
-from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.cluster import GroupState, NewTopic
+from kafka_migration.core.kafka.offsets import CommittedOffset, TopicPartition
 from sandbox.sandbox import Sandbox
 from tests.waiting import wait_until
 

@@ -13,7 +13,8 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.cli.main import main
-from kafka_migration.core.kafka.cluster import CommittedOffset, NewTopic
+from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.kafka.offsets import CommittedOffset
 from kafka_migration.core.kafka.offsets import TopicPartition as Partition
 from kafka_migration.migration_file.loading import load_migrations
 from sandbox.sandbox import Sandbox

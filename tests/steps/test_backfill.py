@@ -14,6 +14,7 @@ from kafka_migration.adapters.system.this_machine import SystemClock
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import FindingsError
 from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.validation.validation_contract import ValidationRequest, empty_result
 from kafka_migration.orchestration.operators.copying import ValidateTopicsOperator
 from tests.steps.tasks import BEFORE_START
@@ -170,13 +171,13 @@ def test_backfill_mirrors_only_what_its_interval_lacks(nightly: World) -> None:
     begin(nightly, 0)
     assert 2 == nightly.do(*BEFORE_START)["created"]
     assert 2 == nightly.do("plan")["offsets_to_copy"]
-    assert {P0: 2, P1: 0, AUDIT: 0} == nightly.run.plan_offsets().goals
+    assert {P0: 2, P1: 0, AUDIT: 0} == nightly.run.evidence.require(Stored.PLAN).goals
     nightly.copy_and_judge({P0: 2})
     assert "PASS" == backfill(nightly, 1)["verdict"]
     begin(nightly, 2)
     nightly.do(*BEFORE_START)
 
-    assert {P0: 3, P1: 1, AUDIT: 0} == nightly.run.plan_offsets().goals
+    assert {P0: 3, P1: 1, AUDIT: 0} == nightly.run.evidence.require(Stored.PLAN).goals
 
 
 def test_backfill_outside_the_window_answers_what_is_copied(nightly: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,7 @@ from kafka_migration.adapters.store.evidence_store import RunEvidence
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, FindingsError, Refused, TransientError
-from kafka_migration.core.kafka.cluster import CommittedOffset
-from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.offsets import CommittedOffset, TopicPartition
 from kafka_migration.core.migration.settings import Phase
 from kafka_migration.steps.groups.write_groups import SOURCE_CSV, TARGET_CSV
 from tests.steps.cutover import BILLING, REPORTING, answer, approved, ask, configure, plan_and_ask, target_offsets

@@ -59,7 +59,7 @@ def test_plan_freezes_goals_and_lists_topics_to_create(world: World) -> None:
     world.source.produce("orders", 0, (b"c", b"3"))
 
     assert {"create": ["orders", "audit"], "grow": {}, "offsets_to_copy": 2} == summary
-    assert 2 == world.run.plan_offsets().goals[P0]
+    assert 2 == world.run.evidence.require(Stored.PLAN).goals[P0]
 
 
 def test_topics_are_created_once_and_recorded(world: World) -> None:
@@ -330,7 +330,7 @@ def test_run_limited_to_one_topic_touches_no_other(world: World) -> None:
     world.do(*BEFORE_START)
 
     assert {"audit"} == set(world.target.topics)
-    assert {AUDIT: 1} == dict(world.run.plan_offsets().goals)
+    assert {AUDIT: 1} == dict(world.run.evidence.require(Stored.PLAN).goals)
 
 
 def test_validate_mode_reads_the_whole_copy_and_mirrors_nothing(mirrored: World) -> None:

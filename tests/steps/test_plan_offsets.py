@@ -40,7 +40,7 @@ def copied(world: World, *, equal: bool = True) -> None:
     """Mirror everything, stop and judge."""
     world.start()
     world.mirror(dict.fromkeys((P0, P1, AUDIT), 100))
-    goals = world.run.plan_offsets().goals
+    goals = world.run.evidence.require(Stored.PLAN).goals
     world.run.evidence.write(Stored.WATCH, watch_ended(Outcome.DRAINED, world.host.last, goals=goals))
     world.do("stop_mirror")
     world.judge(equal)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kafka_migration.core.evidence.evidence_documents import Kind
-from kafka_migration.core.kafka.cluster import CommittedOffset, NewTopic
-from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.kafka.offsets import CommittedOffset, TopicPartition
 from kafka_migration.core.migration.settings import Phase
 from tests.steps.cutover import ROLLBACK_DAG_ID, answer, begin_rollback, cut_over, target_offsets
 from tests.steps.tasks import BEFORE_START

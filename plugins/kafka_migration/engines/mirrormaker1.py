@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.kafka.cluster import CommittedOffset, GroupState, KafkaCluster
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.cluster import GroupState, KafkaCluster
+from kafka_migration.core.kafka.offsets import CommittedOffset, Offsets, TopicPartition
 from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX, Migration
 from kafka_migration.core.mirror.causes import SPLITTING
 from kafka_migration.core.mirror.engine import LaunchFacts, MirrorHealth

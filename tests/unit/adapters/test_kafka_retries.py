@@ -18,8 +18,8 @@ from kafka_migration.adapters.kafka.kafka_client import CALL_TIMEOUT_S
 from kafka_migration.adapters.system import deadlines as patience
 from kafka_migration.adapters.system.deadlines import at_most
 from kafka_migration.core.findings.errors import Refused, TransientError
-from kafka_migration.core.kafka.cluster import ClusterFacts, CommittedOffset, NewTopic
-from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.cluster import ClusterFacts, NewTopic
+from kafka_migration.core.kafka.offsets import CommittedOffset, TopicPartition
 from tests.unit.partitions import P0
 
 PASSING = [

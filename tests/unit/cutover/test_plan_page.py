@@ -14,8 +14,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.group_rules import plan_groups
 from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsMove, OffsetsPlan, Proof, TargetOnly
 from kafka_migration.core.groups.selection import OtherGroups
-from kafka_migration.core.kafka.cluster import CommittedOffset
-from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.offsets import CommittedOffset, TopicPartition
 from kafka_migration.core.migration.settings import Mode
 from tests.unit.groups.copied_partition import DENSE, MEMBER, committed, moved
 from tests.unit.partitions import P0, P1

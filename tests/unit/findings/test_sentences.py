@@ -18,8 +18,8 @@ from kafka_migration.core.groups.group_writes import (
     unreadable_finding,
 )
 from kafka_migration.core.groups.uncommitted import no_commit_finding, uncommitted_finding
-from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupMember, GroupState
-from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.cluster import GroupDescription, GroupMember, GroupState
+from kafka_migration.core.kafka.offsets import CommittedOffset, TopicPartition
 from kafka_migration.core.ledger.generations import Remembered, StopCertificate
 from kafka_migration.core.target.topic_identity import IdentityWatch, recreated_finding
 from kafka_migration.core.watching.drain import beyond_end_findings, deletion_findings, gap_findings

@@ -9,8 +9,8 @@ from typing import Any
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
 from kafka_migration.core.groups.group_rules import Translated, plan_groups
 from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsMove, Proof
-from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupMember, GroupState
-from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.cluster import GroupDescription, GroupMember, GroupState
+from kafka_migration.core.kafka.offsets import CommittedOffset, TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.translation.by_partition import (

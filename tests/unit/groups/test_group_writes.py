@@ -19,9 +19,8 @@ from kafka_migration.core.groups.group_writes import (
     unknown_write,
 )
 from kafka_migration.core.groups.offsets_plan import GroupPlan
-from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupMember, GroupState
-from kafka_migration.core.kafka.commits import offsets_of, reset_offsets_csv
-from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.cluster import GroupDescription, GroupMember, GroupState
+from kafka_migration.core.kafka.offsets import CommittedOffset, TopicPartition, offsets_of, reset_offsets_csv
 from kafka_migration.core.stored.stored_documents import OffsetsBeforeDocument
 from tests.present import present
 from tests.unit.partitions import P0, P1

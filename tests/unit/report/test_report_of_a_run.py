@@ -10,8 +10,7 @@ from kafka_migration.core.cutover.approval import Ask
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsMove, OffsetsPlan, Proof
-from kafka_migration.core.kafka.cluster import CommittedOffset
-from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.offsets import CommittedOffset, TopicPartition
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.markdown_report import render_report
 from kafka_migration.core.report.run_document import RunDocument

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupState
-from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.cluster import GroupDescription, GroupState
+from kafka_migration.core.kafka.offsets import CommittedOffset, TopicPartition
 from kafka_migration.core.rollback.rollback_rules import MovedGroup, restored
 from tests.unit.partitions import P0, P1, P2
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
-from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupState
-from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.cluster import GroupDescription, GroupState
+from kafka_migration.core.kafka.offsets import CommittedOffset, TopicPartition
 from kafka_migration.core.ledger.generations import Comparison, GenerationStart, Judgement, ReadOffsets, StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.rollback.rollback_rules import Returning, failed_back

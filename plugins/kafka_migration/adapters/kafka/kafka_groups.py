@@ -16,7 +16,6 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.groups.group_writes import unreadable_finding
 from kafka_migration.core.kafka.cluster import (
-    CommittedOffset,
     GroupDescription,
     GroupKind,
     GroupListing,
@@ -24,7 +23,7 @@ from kafka_migration.core.kafka.cluster import (
     GroupState,
     why_immovable,
 )
-from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.offsets import CommittedOffset, TopicPartition
 
 # The coordinator's errors if a group has members, depending on its state and protocol.
 _ACTIVE = {

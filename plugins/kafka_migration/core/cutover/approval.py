@@ -14,8 +14,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsPlan
 from kafka_migration.core.kafka.cluster import Side
-from kafka_migration.core.kafka.commits import Commits
-from kafka_migration.core.kafka.offsets import Offsets
+from kafka_migration.core.kafka.offsets import Commits, Offsets
 from kafka_migration.core.text.quoting import group_subject
 from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
 from kafka_migration.core.text.terminal_text import duration

@@ -11,8 +11,7 @@ from kafka_migration.core.cutover.not_moved import not_moved
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.offsets_plan import GroupPlan, GroupVerdict, OffsetsMove, OffsetsPlan, Proof
-from kafka_migration.core.kafka.commits import offsets_of
-from kafka_migration.core.kafka.offsets import Offsets
+from kafka_migration.core.kafka.offsets import Offsets, offsets_of
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.run.run_identity import ROLLBACK_DAG_PREFIX
 from kafka_migration.core.text.markdown import escaped, shown, table

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from kafka_migration.core.groups.offsets_plan import TargetOnly
 from kafka_migration.core.kafka.cluster import GroupDescription, GroupListing, TopicDescription
-from kafka_migration.core.kafka.commits import Commits, GroupsCommits
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.offsets import Commits, GroupsCommits, Offsets, TopicPartition
 from kafka_migration.core.translation.by_partition import OffsetRange, Prints
 from kafka_migration.core.translation.by_topic import HowCopied
 from kafka_migration.core.translation.copies import Resent

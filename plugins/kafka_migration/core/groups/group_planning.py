@@ -16,8 +16,7 @@ from kafka_migration.core.groups.selection import OtherGroups, unsupported_group
 from kafka_migration.core.groups.uncommitted import UncommittedRule, never_committed
 from kafka_migration.core.groups.unproved import changed_since_cutover
 from kafka_migration.core.kafka.cluster import GroupListing
-from kafka_migration.core.kafka.commits import commits_on
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, commits_on
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX, Migration, Mode
 from kafka_migration.core.run.run_identity import RunIdentity

@@ -22,9 +22,7 @@ from kafka_migration.core.groups.uncommitted import (
     uncommitted_finding,
     unset_findings,
 )
-from kafka_migration.core.kafka.cluster import CommittedOffset
-from kafka_migration.core.kafka.commits import Commits
-from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.offsets import Commits, CommittedOffset, TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.text.quoting import group_subject
 from kafka_migration.core.text.shortened import some

@@ -16,9 +16,8 @@ from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsPlan
-from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, Side
-from kafka_migration.core.kafka.commits import Commits, offsets_of
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.cluster import GroupDescription, Side
+from kafka_migration.core.kafka.offsets import Commits, CommittedOffset, Offsets, TopicPartition, offsets_of
 from kafka_migration.core.text.quoting import group_subject, shell_word
 from kafka_migration.core.text.shortened import LONGEST_SENTENCE, sentence, some
 

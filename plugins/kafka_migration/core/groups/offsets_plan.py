@@ -17,9 +17,8 @@ from kafka_migration.core.documents.codec import Document, written
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.selection import OtherGroups
-from kafka_migration.core.kafka.cluster import CommittedOffset, Side
-from kafka_migration.core.kafka.commits import Commits
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.cluster import Side
+from kafka_migration.core.kafka.offsets import Commits, CommittedOffset, Offsets, TopicPartition
 from kafka_migration.core.migration.settings import Mode
 
 

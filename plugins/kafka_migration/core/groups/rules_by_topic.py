@@ -10,8 +10,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
 from kafka_migration.core.groups.offsets_plan import OffsetsMove, Proof, with_metadata
 from kafka_migration.core.groups.uncommitted import never_committed, uncommitted_finding
-from kafka_migration.core.kafka.commits import Commits
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.offsets import Commits, Offsets, TopicPartition
 from kafka_migration.core.text.quoting import group_subject
 from kafka_migration.core.text.shortened import sentence, some
 from kafka_migration.core.translation.by_topic import RepartitionedTopic, by_partition

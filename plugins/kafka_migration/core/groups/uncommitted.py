@@ -13,9 +13,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.clusters_seen import CommittedGroup
 from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsMove, Proof
-from kafka_migration.core.kafka.cluster import CommittedOffset
-from kafka_migration.core.kafka.commits import Commits
-from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.offsets import Commits, CommittedOffset, TopicPartition
 from kafka_migration.core.migration.settings import Uncommitted
 from kafka_migration.core.text.quoting import group_subject
 from kafka_migration.core.text.shortened import some

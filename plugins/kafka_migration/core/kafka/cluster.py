@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
 
 from kafka_migration.core.documents.codec import Document
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.offsets import CommittedOffset, Offsets, TopicPartition
 from kafka_migration.core.kafka.records import RecordPrint, RecordShape, SampledRecord
 
 ResourceKind = Literal["topic", "group", "cluster", "transactional-id"]
@@ -178,13 +178,6 @@ class GroupDescription:
     def is_active(self) -> bool:
         """Whether the group has or may have members; only a group known to be empty or missing is inactive."""
         return bool(self.members) or not self.state.is_inactive
-
-
-class CommittedOffset(NamedTuple):
-    """The offset of the next record that a group will read, with the consumer's metadata."""
-
-    offset: int
-    metadata: str = ""
 
 
 @dataclass(frozen=True, slots=True)

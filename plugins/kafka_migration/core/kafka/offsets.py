@@ -1,13 +1,13 @@
-"""Partitions and offsets, spans of offsets, and the lag: the number of offsets still to copy.
+"""Partitions and offsets, spans of offsets, the lag, and the committed offsets of groups, also as CSV for Kafka's tool.
 
 An offset always means *the next record to read*; its name says which one (`source_end_offset`,
 `mirror_position`, …). A partition missing from a mapping means "not known", never zero.
-An unknown lag is not zero either, and cannot be summed.
+The lag is the number of offsets still to copy. An unknown lag is not zero either, and cannot be summed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -25,6 +25,13 @@ class TopicPartition(NamedTuple):
 Offsets = Mapping[TopicPartition, int]
 # Offsets [from, to) per partition.
 Ranges = Mapping[TopicPartition, tuple[int, int]]
+
+
+class CommittedOffset(NamedTuple):
+    """The offset of the next record that a group will read, with the consumer's metadata."""
+
+    offset: int
+    metadata: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +88,44 @@ def without(spans: Iterable[Span], others: Iterable[Span]) -> list[Span]:
         pieces = (piece for low, high in left for piece in ((low, min(high, start)), (max(low, end), high)))
         left = [piece for piece in pieces if piece[0] < piece[1]]
     return left
+
+
+Commits = Mapping[TopicPartition, CommittedOffset]
+"""Committed offsets of one group; a missing partition has none."""
+GroupsCommits = Mapping[str, Commits]
+"""Committed offsets of several groups, by name."""
+
+
+def offsets_of(commits: Commits) -> dict[TopicPartition, int]:
+    """Return the offsets without their metadata."""
+    return {partition: commit.offset for partition, commit in commits.items()}
+
+
+def topics_of(commits: Commits) -> set[str]:
+    """Return the topics on which a group committed."""
+    return {partition.topic for partition in commits}
+
+
+def commits_on(commits: Commits, topics: Collection[str]) -> dict[TopicPartition, CommittedOffset]:
+    """Return a group's committed offsets on these topics."""
+    return {partition: commit for partition, commit in commits.items() if partition.topic in topics}
+
+
+def reset_offsets_csv(groups: GroupsCommits, names: Mapping[str, str] | None = None) -> str:
+    """Return lines `"group",topic,partition,offset` for `kafka-consumer-groups --reset-offsets --from-file`.
+
+    `names` are the names of the topics on that cluster, if they differ.
+    """
+    real = names or {}
+    lines = [
+        f"{_quoted(group)},{real.get(partition.topic, partition.topic)},{partition.partition},{commit.offset}\n"
+        for group in sorted(groups)
+        for partition, commit in sorted(groups[group].items())
+    ]
+    return "".join(lines)
+
+
+def _quoted(group: str) -> str:
+    # The tool reads CSV without an escape character: a quote within quotes is doubled.
+    doubled = group.replace('"', '""')
+    return f'"{doubled}"'

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kafka_migration.core.cutover.approval import Ask
 from kafka_migration.core.cutover.plan_page import more_words, offsets_words
 from kafka_migration.core.groups.offsets_plan import OffsetsMove, OffsetsPlan
-from kafka_migration.core.kafka.commits import offsets_of
+from kafka_migration.core.kafka.offsets import offsets_of
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.run_assembly import seconds_between
 from kafka_migration.core.report.run_document import Deadline, GroupResult, RunDocument

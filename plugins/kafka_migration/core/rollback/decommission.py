@@ -11,8 +11,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from kafka_migration.core.documents.codec import Document
-from kafka_migration.core.kafka.commits import GroupsCommits
-from kafka_migration.core.kafka.offsets import Offsets
+from kafka_migration.core.kafka.offsets import GroupsCommits, Offsets
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.text.quoting import group_subject
 from kafka_migration.core.text.shortened import MOST_NAMES, some

@@ -12,8 +12,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.clusters_seen import ClustersSeen, CommittedGroup
 from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsPlan, TargetOnly
 from kafka_migration.core.kafka.cluster import TopicDescription
-from kafka_migration.core.kafka.commits import GroupsCommits, commits_on
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.offsets import GroupsCommits, Offsets, TopicPartition, commits_on
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.engine_table import DEFAULT_ENGINE
 from kafka_migration.core.migration.migration_text import Value, cluster_section, migration_text

@@ -13,8 +13,7 @@ from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsMove, Pro
 from kafka_migration.core.groups.rules_by_topic import unreadable_topic_finding
 from kafka_migration.core.groups.uncommitted import unset_findings
 from kafka_migration.core.kafka.cluster import GroupDescription
-from kafka_migration.core.kafka.commits import Commits, commits_on, offsets_of
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.offsets import Commits, Offsets, TopicPartition, commits_on, offsets_of
 from kafka_migration.core.text.quoting import group_subject
 from kafka_migration.core.translation.by_partition import Position, Prints, is_same
 from kafka_migration.core.translation.by_topic import CopiedTopic, by_partition

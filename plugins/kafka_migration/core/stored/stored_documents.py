@@ -14,8 +14,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.group_writes import OffsetsResultDocument
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.kafka.cluster import NewTopic, Side
-from kafka_migration.core.kafka.commits import GroupsCommits
-from kafka_migration.core.kafka.offsets import Ranges
+from kafka_migration.core.kafka.offsets import GroupsCommits, Ranges
 from kafka_migration.core.ledger.cutovers import CutOver, RolledBack
 from kafka_migration.core.ledger.generations import KeptOffsets, StopCertificate
 from kafka_migration.core.ledger.interval_bounds import IntervalBounds

@@ -17,8 +17,7 @@ from typing import ClassVar, Literal
 
 from kafka_migration.core.documents.codec import Document, DoesNotFit
 from kafka_migration.core.kafka.cluster import IsolationLevel
-from kafka_migration.core.kafka.commits import GroupsCommits
-from kafka_migration.core.kafka.offsets import Offsets
+from kafka_migration.core.kafka.offsets import GroupsCommits, Offsets
 from kafka_migration.core.validation.validation_contract import client_id_of
 
 Schema = Literal[2]

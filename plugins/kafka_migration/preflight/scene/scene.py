@@ -60,7 +60,7 @@ class Requested(Protocol):
 
 
 class CheckedDeployment(Protocol):
-    """Where the run happens (`steps.run.deployment.Deployment`)."""
+    """Where the run happens (`steps.run.migration_run.Deployment`)."""
 
     @property
     def migrations_folder(self) -> Path:

@@ -23,8 +23,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, FindingsError, Refused, TransientError
 from kafka_migration.core.groups.selection import which_groups
 from kafka_migration.core.kafka.cluster import KafkaCluster, Probe, TopicDescription
-from kafka_migration.core.kafka.commits import topics_of
-from kafka_migration.core.kafka.offsets import Lag, Offsets, TopicPartition
+from kafka_migration.core.kafka.offsets import Lag, Offsets, TopicPartition, topics_of
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.text.quoting import group_subject
 from kafka_migration.core.text.shortened import some

@@ -17,8 +17,7 @@ from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.groups.rules_by_topic import topics_to_translate
 from kafka_migration.core.groups.uncommitted import never_committed
 from kafka_migration.core.kafka.cluster import GroupDescription, GroupState, IsolationLevel, KafkaCluster, Side
-from kafka_migration.core.kafka.commits import GroupsCommits, topics_of
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.offsets import GroupsCommits, Offsets, TopicPartition, topics_of
 from kafka_migration.core.run.task_steps import TaskId
 from kafka_migration.core.stored.stored_documents import OffsetsPlanDocument, Stored
 from kafka_migration.core.translation.by_partition import (

@@ -29,7 +29,7 @@ from kafka_migration.core.groups.group_writes import (
 )
 from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsPlan
 from kafka_migration.core.kafka.cluster import KafkaCluster
-from kafka_migration.core.kafka.commits import (
+from kafka_migration.core.kafka.offsets import (
     Commits,
     GroupsCommits,
     commits_on,

@@ -97,7 +97,7 @@ class FollowGuide(Guide):
     goals: Offsets = field(init=False)
 
     def __post_init__(self) -> None:
-        self.goals = self.run.plan_offsets().goals
+        self.goals = self.run.evidence.require(Stored.PLAN).goals
 
     @property
     def stage(self) -> str:
@@ -144,7 +144,7 @@ class CutoverGuide(Guide):
 
     def __post_init__(self) -> None:
         settings = self.run.migration.cutover
-        goals = self.run.plan_offsets().goals
+        goals = self.run.evidence.require(Stored.PLAN).goals
         self.course = CutoverCourse(goals, settings.near_offsets, self.run.migration.mirror.isolation_level)
         recorded = [each for each in self.run.evidence.of_attempt(Stored.WATCH) if each.generation == self.generation]
         announced = next((each for each in recorded if isinstance(each, Announced)), None)

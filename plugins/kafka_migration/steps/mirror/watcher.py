@@ -22,16 +22,17 @@ from kafka_migration.core.mirror.engine import AnyEngine
 from kafka_migration.core.mirror.mirror_process import AnyProcess, ProcessReply
 from kafka_migration.core.run.stop_request import StopRequest
 from kafka_migration.core.run.task_steps import TaskId
+from kafka_migration.core.stored.stored_documents import PlanDocument
 from kafka_migration.core.text.shortened import sentence
 from kafka_migration.core.text.terminal_text import duration, moment
 from kafka_migration.core.watching.drain import Drain, PartitionReading, drain_of, expected_next
+from kafka_migration.core.watching.fence import held_offsets
 from kafka_migration.core.watching.unreachable import Party, Silence, SilenceWatch, silences_of
 from kafka_migration.core.watching.watch import Aim, Outcome, Poll, Watch, WatchResult
 from kafka_migration.steps.mirror.answering_parties import NO_ANSWER, RollCall, TopicIdentity, with_refused_records
 from kafka_migration.steps.mirror.guides import Guide, Noticing
 from kafka_migration.steps.mirror.start_stop import Reviver
 from kafka_migration.steps.mirror.state import probe_held
-from kafka_migration.steps.run.migration_run import PlanOffsets
 
 # The part of a poll's time limit that is reserved for the call in progress when the time is over.
 POLL_RESERVE_S = 2.0
@@ -73,7 +74,7 @@ class MirrorWatcher(Noticing):
 
     migration: Migration
     first_generation: int
-    plan: PlanOffsets
+    plan: PlanDocument
     source: KafkaCluster
     engine: AnyEngine
     process: AnyProcess
@@ -95,7 +96,8 @@ class MirrorWatcher(Noticing):
     def __post_init__(self) -> None:
         settings = self.migration.watch
         started_s, plan = self.clock.monotonic_s(), self.plan
-        self.watch = Watch(plan.positions, plan.goals, settings.stall_after_s, started_s, plan.held_back)
+        held_back = held_offsets(plan.held_back or {})
+        self.watch = Watch(plan.positions, plan.goals, settings.stall_after_s, started_s, held_back)
         self.silence = SilenceWatch(settings.stall_after_s, settings.unreachable_after_s, self._known_silences())
         self._take_up()
 

@@ -56,10 +56,10 @@ def _refuse_half_a_cutover(run: MigrationRun, ended: WatchEnded) -> None:
 
 def _without_mirror(run: MigrationRun, reason: str) -> Summary:
     """Record that the plan's goals were already reached, or that MirrorMaker must not be started."""
-    left = run.evidence.require(Stored.PLAN).offsets_to_copy
-    result = WatchResult(Outcome.DRAINED, "", goals=run.plan_offsets().goals)
-    if left:
-        result = WatchResult(Outcome.BEHIND, "", reason=reason, lag=left)
+    plan = run.evidence.require(Stored.PLAN)
+    result = WatchResult(Outcome.DRAINED, "", goals=plan.goals)
+    if plan.offsets_to_copy:
+        result = WatchResult(Outcome.BEHIND, "", reason=reason, lag=plan.offsets_to_copy)
     run.evidence.write(Stored.WATCH, WatchEnded.extended(result, at=run.now(), generation=None))
     return {"outcome": str(result.outcome), "progress": result.progress}
 
@@ -69,7 +69,7 @@ def watcher_of(run: MigrationRun, generation: int, deadline: datetime | None) ->
     return MirrorWatcher(
         migration=run.migration,
         first_generation=generation,
-        plan=run.plan_offsets(),
+        plan=run.evidence.require(Stored.PLAN),
         source=run.source,
         engine=run.engine,
         process=run.process,

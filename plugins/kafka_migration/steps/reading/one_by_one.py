@@ -8,8 +8,7 @@ from typing import TypeVar
 from kafka_migration.adapters.system.deadlines import of_each
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.kafka.cluster import GroupDescription, KafkaCluster
-from kafka_migration.core.kafka.commits import Commits
-from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.offsets import Commits, TopicPartition
 
 T = TypeVar("T")
 

@@ -12,8 +12,7 @@ from kafka_migration.adapters.kafka.renamed_topics import renamed_topics
 from kafka_migration.adapters.store.evidence_store import RunEvidence
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.kafka.cluster import KafkaCluster, Side
-from kafka_migration.core.kafka.commits import offsets_of
-from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.offsets import TopicPartition, offsets_of
 from kafka_migration.core.ledger.chain import Confirmation
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX, Cluster, Migration

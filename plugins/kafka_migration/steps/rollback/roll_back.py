@@ -14,8 +14,7 @@ from kafka_migration.core.groups.group_writes import OffsetsResultDocument
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan, TargetOnly
 from kafka_migration.core.groups.selection import which_groups
 from kafka_migration.core.groups.unproved import unproved_copies
-from kafka_migration.core.kafka.commits import commits_on
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, commits_on
 from kafka_migration.core.ledger.cutovers import RolledBack
 from kafka_migration.core.ledger.ledger import phase_findings
 from kafka_migration.core.migration.settings import Mode

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +14,7 @@ from kafka_migration.adapters.store.run_status_store import NewsStore, StopReque
 from kafka_migration.core.evidence.digests import Keeper, Kept
 from kafka_migration.core.findings.errors import FindingsError, StoreFailed
 from kafka_migration.core.kafka.cluster import ClusterFacts, KafkaCluster, Side, TopicDescription
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.chain import writer_of
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Migration, Mode
@@ -26,22 +25,9 @@ from kafka_migration.core.mirror.mirror_process import AnyProcess
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import RunWindow
 from kafka_migration.core.stored.stored_documents import RefusalDocument, Stored
-from kafka_migration.core.watching.fence import held_offsets
 from kafka_migration.migration_file.loading import load_migration, load_migration_file
 from kafka_migration.steps.run.deployment import Deployment
 from kafka_migration.steps.run.run_request import RunRequest
-
-
-@dataclass(frozen=True, slots=True)
-class PlanOffsets:
-    """The plan's positions before the start and frozen goals, per source partition.
-
-    `held_back` is the number of source offsets after open transactions.
-    """
-
-    positions: Offsets
-    goals: Offsets
-    held_back: int = 0
 
 
 class MigrationRun:
@@ -218,11 +204,6 @@ class MigrationRun:
             return cluster.facts()
         finally:
             cluster.close()
-
-    def plan_offsets(self) -> PlanOffsets:
-        """Return the positions and frozen goals of the run's plan."""
-        plan = self.evidence.require(Stored.PLAN)
-        return PlanOffsets(plan.positions, plan.goals, held_offsets(plan.held_back or {}))
 
     def now(self) -> str:
         """Return the present time in UTC as ISO 8601 text with seconds."""

@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.kafka.cluster import GroupDescription, GroupListing, KafkaCluster, why_immovable
-from kafka_migration.core.kafka.commits import Commits, topics_of
-from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.offsets import Commits, TopicPartition, topics_of
 from kafka_migration.core.kafka.reserved_topics import reserved_reason
 from kafka_migration.core.kafka.transaction_log import COMMITTED_OFFSETS, TRANSACTION_STATE, TransactionLog
 from kafka_migration.core.waves.wave_plan import Clusters, GroupReads
