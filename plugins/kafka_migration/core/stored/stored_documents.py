@@ -26,7 +26,7 @@ from kafka_migration.core.translation.translation_contract import TranslationReq
 from kafka_migration.core.validation.judge_document import JudgeDocument
 from kafka_migration.core.validation.validation_contract import ValidationRequest, ValidationResult
 from kafka_migration.core.watching.producers_question import ProducersAsk
-from kafka_migration.core.watching.retention_forecast import Forecast
+from kafka_migration.core.watching.retention_forecast import ForecastDocument
 from kafka_migration.core.watching.unfinished_work import PendingValidation
 from kafka_migration.core.watching.watch import Announced, Fenced, WatchEnded, WatchRecord
 
@@ -89,20 +89,6 @@ class MirrorNotStarted(Document):
 
 
 StartDocument = MirrorStarted | MirrorNotStarted
-
-
-@dataclass(frozen=True, slots=True)
-class ForecastDocument(Document):
-    """The next run must start before `at`, because of one partition (as text)."""
-
-    at: str
-    partition: str
-    reason: str
-
-    @classmethod
-    def of(cls, forecast: Forecast) -> ForecastDocument:
-        """Return the document of a forecast."""
-        return cls(forecast.at.isoformat(timespec="seconds"), str(forecast.partition), forecast.reason)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 
 # What `TopicRetention` is read from.
@@ -50,49 +51,47 @@ class CopyProgress:
 
 
 @dataclass(frozen=True, slots=True)
-class Forecast:
-    """The next run must start before `at`, because of one partition."""
+class ForecastDocument(Document):
+    """The next run must start before `at`, because of one partition (as text)."""
 
-    at: datetime
-    partition: TopicPartition
+    at: str
+    partition: str
     reason: str
 
     def __str__(self) -> str:
-        return (
-            f"the next run must start before {self.at.astimezone(UTC).isoformat(timespec='minutes')}: "
-            f"{self.partition}, {self.reason}"
-        )
+        at = datetime.fromisoformat(self.at).astimezone(UTC)
+        return f"the next run must start before {at.isoformat(timespec='minutes')}: {self.partition}, {self.reason}"
 
 
-def next_start_before(progress: CopyProgress, retention: Mapping[str, TopicRetention]) -> Forecast | None:
+def next_start_before(progress: CopyProgress, retention: Mapping[str, TopicRetention]) -> ForecastDocument | None:
     """Return the earliest moment at which the source may delete an uncopied record; `None`: it keeps everything.
 
     By time, a record may be deleted when it is as old as the topic's retention; a partition that is copied to its end
     counts from now. By size, it may be deleted when the log start reaches the position, if the log start moves as fast
     as records arrived since the last run. This is known only after the source has started to delete.
     """
-    forecasts = [f for p in sorted(progress.positions) for f in _forecasts(progress, p, retention.get(p.topic))]
-    return min(forecasts, key=lambda forecast: (forecast.at, forecast.partition), default=None)
+    limits = [limit for p in progress.positions for limit in _limits(progress, p, retention.get(p.topic))]
+    if not limits:
+        return None
+    at, partition, reason = min(limits)
+    return ForecastDocument(at.isoformat(timespec="seconds"), str(partition), reason)
 
 
-def _forecasts(
+def _limits(
     progress: CopyProgress, partition: TopicPartition, retention: TopicRetention | None
-) -> Iterable[Forecast]:
+) -> Iterable[tuple[datetime, TopicPartition, str]]:
     if retention is None:
         return
     if retention.time_limit is not None:
         since = progress.uncopied_since.get(partition, progress.now)
         at = max(progress.now, since + retention.time_limit)
-        yield Forecast(at, partition, f"retention.ms {retention.time_limit // timedelta(milliseconds=1):,}")
+        yield at, partition, f"retention.ms {retention.time_limit // timedelta(milliseconds=1):,}"
     rate, log_start = _rate_per_s(progress, partition), progress.source_log_start.get(partition)
     if retention.has_size_limit and rate and log_start:
         held = progress.positions[partition] - log_start
         seconds = min(max(0, held) / rate, HORIZON.total_seconds())
-        yield Forecast(
-            progress.now + timedelta(seconds=seconds),
-            partition,
-            f"retention.bytes: {held:,} offsets before the position, {rate:,.1f} new ones per second",
-        )
+        reason = f"retention.bytes: {held:,} offsets before the position, {rate:,.1f} new ones per second"
+        yield progress.now + timedelta(seconds=seconds), partition, reason
 
 
 def _rate_per_s(progress: CopyProgress, partition: TopicPartition) -> float | None:

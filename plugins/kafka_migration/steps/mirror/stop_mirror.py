@@ -20,13 +20,13 @@ from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.ledger.generations import Generation, StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.report.metrics import MetricsOf
-from kafka_migration.core.stored.stored_documents import ForecastDocument, StopDocument, Stored
+from kafka_migration.core.stored.stored_documents import StopDocument, Stored
 from kafka_migration.core.target.topic_identity import recreated_finding
 from kafka_migration.core.watching.drain import gap_findings
 from kafka_migration.core.watching.retention_forecast import (
     SETTINGS,
     CopyProgress,
-    Forecast,
+    ForecastDocument,
     TopicRetention,
     next_start_before,
 )
@@ -73,8 +73,7 @@ def _recorded(run: MigrationRun, certificate: StopCertificate, before: StopCerti
     """Record how a generation ended; raises `MirrorFailed` if records were lost."""
     forecast = _forecast(run, certificate, before)
     opened = held_back_warnings(run, certificate.held_back)
-    told = None if forecast is None else ForecastDocument.of(forecast)
-    run.evidence.write(Stored.STOP, StopDocument(run.now(), certificate, text, opened, told))
+    run.evidence.write(Stored.STOP, StopDocument(run.now(), certificate, text, opened, forecast))
     log.info("Generation %d: %s", certificate.generation, certificate.reason)
     _clean(run)
     if losses := _losses(certificate):
@@ -82,7 +81,9 @@ def _recorded(run: MigrationRun, certificate: StopCertificate, before: StopCerti
     return {"generation": certificate.generation, "stopped": True, "graceful": certificate.graceful}
 
 
-def _forecast(run: MigrationRun, certificate: StopCertificate, before: StopCertificate | None) -> Forecast | None:
+def _forecast(
+    run: MigrationRun, certificate: StopCertificate, before: StopCertificate | None
+) -> ForecastDocument | None:
     """Log how long the source retains the uncopied records; an unknown forecast does not fail the stop."""
     try:
         forecast = forecast_after(run, certificate, before)
@@ -91,7 +92,7 @@ def _forecast(run: MigrationRun, certificate: StopCertificate, before: StopCerti
         return None
     log.info("Forecast: %s.", forecast or "the source deletes nothing by itself")
     if forecast is not None:
-        run.deployment.send_metrics(*MetricsOf(run.name).headroom(forecast.at, run.clock.now()))
+        run.deployment.send_metrics(*MetricsOf(run.name).headroom(datetime.fromisoformat(forecast.at), run.clock.now()))
     return forecast
 
 
@@ -171,7 +172,7 @@ def _gone(code: Code, side: str, topic: str) -> Finding:
     )
 
 
-def forecast_after(run: MigrationRun, stop: StopCertificate, before: StopCertificate | None) -> Forecast | None:
+def forecast_after(run: MigrationRun, stop: StopCertificate, before: StopCertificate | None) -> ForecastDocument | None:
     """Return when the next run must start at the latest; `before` is the previous stop certificate.
 
     Raises `TransientError` when the uncopied records cannot be read: unknown does not mean that none are left.
