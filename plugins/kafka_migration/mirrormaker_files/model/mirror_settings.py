@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum, StrEnum, auto
+from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
 from kafka_migration.core.text.regex import regex
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.remarks import Remark
 
 
@@ -79,35 +80,18 @@ EMPTY = "{}"
 CLIENTS = ("producer", "consumer", "admin")
 
 
-class Fault(Enum):
-    """What is wrong about a field of a resource."""
-
-    UNKNOWN = auto()
-    MISSING = auto()
-    REFUSED = auto()
-    NO_VERSION = auto()
-    SET_BY_OPERATOR = auto()
-    LOGIN_OPEN = auto()
-    LOGIN_UNUSED = auto()
-    TLS_OFF = auto()
-    LOGIN_INCOMPLETE = auto()
-    LOGIN_FILE = auto()
-
-
 class FieldFault(NamedTuple):
-    """What is wrong about a field, on its line. `path` is that in the resource without the items of lists.
+    """What is wrong about a field, on its line, as the texts of its finding.
 
-    `found` says what a value is, or which field is missing, and `fix` is a sentence. `missing` names a required field
-    that an unknown one was meant to be. `is_kept` says that Kubernetes keeps unknown fields of this API version.
+    `path` is that of the field in the resource without the items of lists.
     """
 
-    fault: Fault
+    code: LintCode
     line: int
     path: str
-    found: str = ""
-    fix: str = ""
-    missing: str = ""
-    is_kept: bool = False
+    found: str
+    effect: str
+    fix: str
 
 
 class MirrorSetting(NamedTuple):
@@ -255,4 +239,4 @@ class MirrorFile:
 
     def lacks(self, field: str) -> bool:
         """Return whether a resource lacks a required field, which has a finding of its own."""
-        return any(each.missing == field or f"`{field}`" in each.found for each in self.faults)
+        return any(f"`{field}`" in each.found for each in self.faults)

@@ -23,6 +23,7 @@ from kafka_migration.mirrormaker_files.formats.properties_reader import (
 )
 from kafka_migration.mirrormaker_files.model.command_options import PROGRAM
 from kafka_migration.mirrormaker_files.model.jaas import is_login_file, refusal_of_login_file
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import refusal
 from kafka_migration.mirrormaker_files.model.lint_limits import (
     MOST_COMMANDS,
@@ -31,7 +32,7 @@ from kafka_migration.mirrormaker_files.model.lint_limits import (
     require_few,
     require_small,
 )
-from kafka_migration.mirrormaker_files.model.mirror_settings import Fault, FieldFault, FileKind, MirrorFile
+from kafka_migration.mirrormaker_files.model.mirror_settings import FieldFault, FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.model.readers_of_keys import CLASS, OLD_KEYS, STORAGE_TOPICS
 from kafka_migration.mirrormaker_files.model.remarks import Oddity, OtherDocument, Remark, WrongDocument, WrongText
 
@@ -175,8 +176,14 @@ def _of_logins(name: str, text: str) -> MirrorFile:
     if not is_login_file(text):
         raise WrongDocument("no block of login modules")
     wrong = refusal_of_login_file(text.removeprefix("\ufeff"))
-    faults = () if wrong is None else (FieldFault(Fault.LOGIN_FILE, wrong[0], "", wrong[1]),)
+    faults = () if wrong is None else (_login_refused(*wrong),)
     return MirrorFile(name, FileKind.LOGINS, (), faults=faults)
+
+
+def _login_refused(line: int, found: str) -> FieldFault:
+    effect = "Java does not read the file or the block, so the clients that take their login from it do not start"
+    fix = 'End each login module with `;`, and the block `KafkaClient` with `};`. Write `name="value"` for an option.'
+    return FieldFault(LintCode.LOGIN_REFUSED, line, "", f"the login file has {found}", effect, fix)
 
 
 def _of_manifest(name: str, text: str) -> Iterator[MirrorFile]:
