@@ -25,7 +25,7 @@ from kafka_migration.mirrormaker_files.effective.layers import (
 )
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, Reader
 
-_BYTES, _TEXT = "org.apache.kafka.common.serialization.ByteArray", "org.apache.kafka.common.serialization.String"
+_BYTES = "org.apache.kafka.common.serialization.ByteArray"
 _LONGEST, _LARGEST = str(2**63 - 1), str(2**31 - 1)
 _DEFAULT_ADDRESS = fixed({"bootstrap.servers": "localhost:9092"})
 _CLIENT_PREFIXES = ("admin.", "producer.", "consumer.")

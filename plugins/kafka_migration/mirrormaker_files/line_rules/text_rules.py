@@ -56,10 +56,10 @@ def remarks(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
 
 def _finding(file: MirrorFile, remark: Remark) -> LintFinding:
     oddity = remark.oddity
-    texts = (each.replace("{other}", str(remark.other)) for each in (oddity.found, oddity.effect, oddity.fix))
+    effect = oddity.effect.replace("{other}", str(remark.other))
     place = Place.TOP if remark.oddity is Oddity.NO_SEPARATOR else Place.FIELD
     setting = MirrorSetting(remark.line, remark.name, "", place, remark.name)
-    return at(file, setting, oddity.code, *texts)
+    return at(file, setting, oddity.code, oddity.found.replace("{other}", str(remark.other)), effect, oddity.fix)
 
 
 def _is_stray(setting: MirrorSetting | None, before: MirrorSetting | None, ground: Ground) -> bool:
