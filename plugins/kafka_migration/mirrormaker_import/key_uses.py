@@ -9,7 +9,7 @@ from functools import cached_property
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
-from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
+from kafka_migration.mirrormaker_files.effective.readers import kafka_version
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import name_of, quoted
 from kafka_migration.mirrormaker_files.model.mirror_settings import (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_migration.mirrormaker_files.effective.dedicated import Dedicated, own_name
-from kafka_migration.mirrormaker_files.effective.kafka_version import MirrorVersion, kafka_version
 from kafka_migration.mirrormaker_files.effective.layers import (
     Layer,
     Layers,
@@ -17,7 +16,14 @@ from kafka_migration.mirrormaker_files.effective.layers import (
     stripped,
 )
 from kafka_migration.mirrormaker_files.effective.mirror_readers import ConnectorReaders, worker_readers
-from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, Reader, Readers
+from kafka_migration.mirrormaker_files.effective.readers import (
+    Effective,
+    Given,
+    MirrorVersion,
+    Reader,
+    Readers,
+    kafka_version,
+)
 from kafka_migration.mirrormaker_files.model.mirror_settings import CLIENTS, EMPTY, FileKind, Flow, MirrorFile, Place
 from kafka_migration.mirrormaker_files.model.readers_of_keys import BYTES_CONVERTERS, CLASSES, role_of_class
 from kafka_migration.mirrormaker_files.model.strimzi_keys import (

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kafka_migration.mirrormaker_files.effective.kafka_version import MirrorVersion
 from kafka_migration.mirrormaker_files.effective.layers import (
     JAVA_BLANKS,
     Layer,
@@ -23,7 +22,7 @@ from kafka_migration.mirrormaker_files.effective.layers import (
     stripped,
     those,
 )
-from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, Reader
+from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, MirrorVersion, Reader
 
 _BYTES = "org.apache.kafka.common.serialization.ByteArray"
 _LONGEST, _LARGEST = str(2**63 - 1), str(2**31 - 1)

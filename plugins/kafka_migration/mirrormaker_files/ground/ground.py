@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kafka_migration.kafka_tables.kafka_keys import KafkaKey, KafkaKeys, numbers
-from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
-from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, Readers
+from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, Readers, kafka_version
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, minor, on_file
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from kafka_migration.core.text.regex import regex
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
@@ -15,42 +15,31 @@ from kafka_migration.mirrormaker_files.model.remarks import Remark
 
 
 class FileKind(StrEnum):
-    """What a file is; the values are those of `--kind`."""
+    """What a file is; the values are those of `--kind`, each with the kind in words."""
 
-    MIRRORMAKER2 = "mirrormaker2"
-    CONSUMER = "mirrormaker1-consumer"
-    PRODUCER = "mirrormaker1-producer"
-    COMMAND = "mirrormaker1-command"
-    CONNECTORS = "connectors"
-    STRIMZI = "strimzi"
-    WORKER = "connect-worker"
-    START = "start-command"
-    VARIABLES = "variables"
-    LOGINS = "jaas"
+    words: str
 
-    @property
-    def words(self) -> str:
-        """The kind in words."""
-        return _WORDS[self]
+    MIRRORMAKER2 = "mirrormaker2", "properties of MirrorMaker 2"
+    CONSUMER = "mirrormaker1-consumer", "consumer properties of MirrorMaker 1"
+    PRODUCER = "mirrormaker1-producer", "producer properties of MirrorMaker 1"
+    COMMAND = "mirrormaker1-command", "command line of MirrorMaker 1"
+    CONNECTORS = "connectors", "connectors of MirrorMaker 2 for Kafka Connect"
+    STRIMZI = "strimzi", "KafkaMirrorMaker2 resource of Strimzi"
+    WORKER = "connect-worker", "properties of a Connect worker"
+    START = "start-command", "command that starts MirrorMaker 2 or Connect"
+    VARIABLES = "variables", "variables of a container"
+    LOGINS = "jaas", "login file of Java (JAAS)"
+
+    def __new__(cls, value: str, words: str = "") -> Self:
+        """Make a member from its row."""
+        member = str.__new__(cls, value)
+        member._value_, member.words = value, words
+        return member
 
     @property
     def is_mirrormaker1(self) -> bool:
         """Whether MirrorMaker 1 reads such files."""
         return self in {FileKind.CONSUMER, FileKind.PRODUCER, FileKind.COMMAND}
-
-
-_WORDS = {
-    FileKind.MIRRORMAKER2: "properties of MirrorMaker 2",
-    FileKind.CONSUMER: "consumer properties of MirrorMaker 1",
-    FileKind.PRODUCER: "producer properties of MirrorMaker 1",
-    FileKind.COMMAND: "command line of MirrorMaker 1",
-    FileKind.CONNECTORS: "connectors of MirrorMaker 2 for Kafka Connect",
-    FileKind.STRIMZI: "KafkaMirrorMaker2 resource of Strimzi",
-    FileKind.WORKER: "properties of a Connect worker",
-    FileKind.START: "command that starts MirrorMaker 2 or Connect",
-    FileKind.VARIABLES: "variables of a container",
-    FileKind.LOGINS: "login file of Java (JAAS)",
-}
 
 
 # Files in which each owner, such as a connector, has keys of its own.

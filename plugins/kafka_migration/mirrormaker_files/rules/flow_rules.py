@@ -9,8 +9,7 @@ from dataclasses import replace
 from kafka_migration.core.text.shortened import some
 from kafka_migration.kafka_tables.accepted import trimmed
 from kafka_migration.mirrormaker_files.effective.dedicated import Dedicated, flows_with_lines
-from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
-from kafka_migration.mirrormaker_files.effective.readers import Effective
+from kafka_migration.mirrormaker_files.effective.readers import Effective, kafka_version
 from kafka_migration.mirrormaker_files.ground.ground import (
     CHECKPOINT,
     CONNECTORS,
