@@ -282,12 +282,11 @@ class ConnectorReaders(NamedTuple):
         return MirrorClients(self.own, self.kafka, self.name)
 
     def _plug_in(self, role: str, words: str) -> Effective:
-        values = self.own
+        values = read_as(role, self.own)
         if role == "replication_policy":
             # `DefaultReplicationPolicy.configure` reads the map itself, so blanks stay.
-            policy = merged(starting(values, "replication.policy."))
-            return Effective(Reader(role, f"the {words} of the {self.title}", self.flow), policy)
-        return Effective(Reader(role, f"the {words} of the {self.title}", self.flow), read_as(role, values))
+            values = merged(starting(self.own, "replication.policy."))
+        return Effective(Reader(role, f"the {words} of the {self.title}", self.flow), values)
 
     def _syncs(self, client: str, values: Layers) -> Effective:
         return self._client(client, self._clients.syncs_side, "offset syncs", values)
