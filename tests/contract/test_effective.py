@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.mirrormaker_files.effective.dedicated import Dedicated, own_name
-from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
 from kafka_migration.mirrormaker_files.effective.layers import Layers, merged
 from kafka_migration.mirrormaker_files.effective.mirror_readers import SOURCE, TARGET, MirrorClients, task_producer
-from kafka_migration.mirrormaker_files.effective.readers import Given
+from kafka_migration.mirrormaker_files.effective.readers import Given, kafka_version
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile
 from kafka_migration.mirrormaker_files.model.readers_of_keys import CLASSES
 from sandbox.jars import fetched_kafka

@@ -127,7 +127,7 @@ def _expected(details: ErrorDetails) -> str:
     return _EXPECTED[details["type"]].format(**context) if details["type"] in _EXPECTED else own_message
 
 
-# Fields of earlier versions whose setting has another place now.
+# Fields that one may look for in this section, and that stand elsewhere.
 _MOVED = {
     ("validation", "compacted"): 'Set compacted in the items of topics (the page "Choose topics").',
     ("validation", "timestamps"): 'Set timestamps in the items of topics (the page "Choose topics").',

@@ -11,9 +11,9 @@ from kafka_migration.core.discovery.connections_to_create import ConnectionToCre
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.core.text.secret_forms import has_key_form, has_secret_form, may_be_shown
+from kafka_migration.mirrormaker_files.effective.all_files import login_of
 from kafka_migration.mirrormaker_files.model.lint_finding import listed
-from kafka_migration.mirrormaker_files.model.mirror_settings import EMPTY, MirrorFile, MirrorSetting, Place
-from kafka_migration.mirrormaker_files.model.strimzi_keys import STRIMZI_MECHANISMS
+from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_import.chosen_flow import not_imported
 from kafka_migration.mirrormaker_import.flow_readers import CONNECTION_KEYS, FlowReaders
 from kafka_migration.mirrormaker_import.line_values import plain
@@ -79,18 +79,8 @@ def is_resource(file: MirrorFile) -> bool:
 def strimzi_values(file: MirrorFile, alias: str) -> dict[str, str]:
     """Return the connection settings that Strimzi's operator makes from `tls` and `authentication` of a cluster."""
     found = {each.key: plain(each) for each in file.at(Place.FIELD, alias)}
-    has_tls = found.get("tls") == EMPTY or any(key.startswith("tls.") for key in found)
-    kind = found.get("authentication.type", "")
-    has_login = kind in STRIMZI_MECHANISMS or found.get("authentication.sasl", "").lower() == "true"
-    protocol = f"{'SASL_' if has_login else ''}{'SSL' if has_tls else 'PLAINTEXT'}"
-    values = {"security.protocol": protocol}
-    if has_login:
-        values["sasl.mechanism"] = STRIMZI_MECHANISMS.get(kind) or found.get("authentication.config.sasl.mechanism", "")
-        values[_USER] = found.get("authentication.username") or found.get("authentication.clientId", "")
-    if kind == "tls":
-        # Its certificate and key are in a Secret of Kubernetes.
-        values["ssl.keystore.key"] = ""
-    return values
+    user = found.get("authentication.username") or found.get("authentication.clientId", "")
+    return {key: each.value for key, each in login_of(file, alias).items()} | {_USER: user}
 
 
 # No key of Java's clients: the name with which a cluster of Strimzi logs in.

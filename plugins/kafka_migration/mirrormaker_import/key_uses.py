@@ -9,11 +9,11 @@ from functools import cached_property
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
-from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
+from kafka_migration.mirrormaker_files.effective.readers import kafka_version
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import name_of, quoted
 from kafka_migration.mirrormaker_files.model.mirror_settings import (
     CLIENTS,
-    Fault,
     FileKind,
     Flow,
     MirrorFile,
@@ -202,7 +202,7 @@ def _is_unknown_field(file: MirrorFile, setting: MirrorSetting) -> bool:
     """Return whether a resource does not have the field, or one that it is in."""
     name = re.sub(r"\[\d{1,9}\]", "", setting.name)
     part = "mirror" if "->" in setting.owner else "cluster" if setting.owner else ""
-    unknown = (_within(each.path) for each in file.faults if each.fault is Fault.UNKNOWN)
+    unknown = (_within(each.path) for each in file.faults if each.code is LintCode.FIELD_UNKNOWN)
     return any(part == of and f"{name}.".startswith(f"{path}.") for of, path in unknown)
 
 

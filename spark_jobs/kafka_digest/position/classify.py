@@ -20,6 +20,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from kafka_digest.keys.subsequences import common_subsequence
 from kafka_digest.reading.hashing import NOTHING, RECORD
 
 
@@ -222,36 +225,14 @@ def align(source: Sequence[int], target: Sequence[int]) -> list[Hunk]:
 
     A place-by-place alignment wins a tie: a changed element costs as much as one lost and one added.
     """
-    table = _common_lengths(source, target)
-    aligned = _aligned_pairs(source, target, table)
+    # From the end, so that of two explanations the one counts in which records are missing at first.
+    places = common_subsequence(*(np.array(side[::-1], np.int64) for side in (source, target)))
+    ours, theirs = (len(side) - 1 - found[::-1] for side, found in zip((source, target), places))
+    aligned = list(zip(ours.tolist(), theirs.tolist()))
     if len(source) == len(target):
         by_place = [(i, i) for i in range(len(source)) if source[i] == target[i]]
         aligned = by_place if len(by_place) >= len(aligned) else aligned
     return _hunks(aligned, len(source), len(target))
-
-
-def _common_lengths(source: Sequence[int], target: Sequence[int]) -> list[list[int]]:
-    """Return a table whose cell [i][j] is the length of the longest common subsequence of both remainders."""
-    table = [[0] * (len(target) + 1) for _ in range(len(source) + 1)]
-    for i in range(len(source) - 1, -1, -1):
-        row, below, element = table[i], table[i + 1], source[i]
-        for j in range(len(target) - 1, -1, -1):
-            row[j] = below[j + 1] + 1 if element == target[j] else max(below[j], row[j + 1])
-    return table
-
-
-def _aligned_pairs(source: Sequence[int], target: Sequence[int], table: list[list[int]]) -> list[tuple[int, int]]:
-    pairs = []
-    i = j = 0
-    while i < len(source) and j < len(target):
-        if source[i] == target[j]:
-            pairs.append((i, j))
-            i, j = i + 1, j + 1
-        elif table[i + 1][j] >= table[i][j + 1]:
-            i += 1
-        else:
-            j += 1
-    return pairs
 
 
 def _hunks(pairs: Sequence[tuple[int, int]], source_length: int, target_length: int) -> list[Hunk]:

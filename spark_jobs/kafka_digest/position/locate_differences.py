@@ -17,8 +17,8 @@ from kafka_digest.position.blocks import DrillRange
 from kafka_digest.position.classify import Difference, Elsewhere, Record, classify_first_difference
 from kafka_digest.position.position_digest import record_hashes
 
-# The number of records per side, from the first difference on, that are sent to the driver. The alignment cost is its
-# square: 65,536 steps per partition.
+# The number of records per side, from the first difference on, that are sent to the driver. The alignment costs at most
+# its square: 65,536 steps per partition.
 LOOK_AHEAD_RECORDS = 256
 
 

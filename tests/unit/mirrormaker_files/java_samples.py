@@ -7,5 +7,7 @@ VALID = (
 )
 INVALID = (
     *("{orders}", "a{x}", "(?P<n>a)", "(?#c)a", "*orders", "[a", "a{2,1}", "(a", "a)", r"\y", r"[a-\w]", "[z-a]"),
-    *("+a", "a**", "(?<a_b>x)", r"\k<x>", "\\", r"\p{", r"\x4", "[]", "(?<n>a)(?<n>b)", "a{1|3}"),
+    *("+a", "a**", "\\", "[]", "[^]", "a{1|3}", "a(?i)*", "(?(1)a|b)"),
 )
+# Java refuses them too, but their syntax is not judged.
+NOT_JUDGED = ("(?<a_b>x)", r"\k<x>", r"\p{", r"\x4", "(?<n>a)(?<n>b)", "[\\w-z-a]")

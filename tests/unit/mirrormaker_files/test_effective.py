@@ -158,6 +158,14 @@ def test_strimzi_forbids_keys_to_the_workers_only() -> None:
     assert () == tuple(readers.uses_of(lines["producer.acks"]))
 
 
+@pytest.mark.parametrize(("tls", "protocol"), [("{}", "SSL"), ("null", "PLAINTEXT"), ("", "PLAINTEXT")])
+def test_a_field_without_a_value_is_not_there(tls: str, protocol: str) -> None:
+    """Strimzi's operator uses TLS for `tls: {}`, and not for a field `tls` without a value."""
+    readers, _ = read(RESOURCE.replace("tls: {}", f"tls: {tls}"), name="mirror.yaml")
+
+    assert one(readers, "consumer", "records").value("security.protocol") == protocol
+
+
 def test_strimzi_fields_win_over_the_connector() -> None:
     """`topicsPattern` and `tasksMax` win over `config`, where the name of the connector cannot be set."""
     readers, lines = read(RESOURCE, name="mirror.yaml")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
-from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
+from kafka_migration.mirrormaker_files.effective.readers import kafka_version
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severity
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_files

@@ -9,7 +9,7 @@ from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.ground.java_patterns import DEEPEST, judge
 from kafka_migration.mirrormaker_files.line_rules.pattern_rules import corrected
 from kafka_migration.mirrormaker_files.model.lint_finding import minor
-from tests.unit.mirrormaker_files.java_samples import INVALID, VALID
+from tests.unit.mirrormaker_files.java_samples import INVALID, NOT_JUDGED, VALID
 from tests.unit.mirrormaker_files.planted import HEAD
 from tests.unit.mirrormaker_files.test_lint import found
 
@@ -116,9 +116,10 @@ def test_wrong_addresses_are_found(address: str, code: str) -> None:
 
 
 def test_samples_of_java_are_judged() -> None:
-    """Patterns that Java accepts are accepted, and those that it refuses are refused."""
+    """Patterns that Java accepts have no refusal, those that it refuses have one, and other syntax is unknown."""
     assert [pattern for pattern in VALID if judge(pattern).refusal] == []
     assert [pattern for pattern in INVALID if not judge(pattern).refusal] == []
+    assert [pattern for pattern in NOT_JUDGED if judge(pattern).is_known] == []
 
 
 @pytest.mark.parametrize("part", ["(", "[", "(?:", "[&&", "((?=", "\\Q", "a{1}", "(?<n"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_migration.mirrormaker_files.effective.dedicated import Dedicated, own_name
-from kafka_migration.mirrormaker_files.effective.kafka_version import MirrorVersion, kafka_version
 from kafka_migration.mirrormaker_files.effective.layers import (
     Layer,
     Layers,
@@ -17,8 +16,15 @@ from kafka_migration.mirrormaker_files.effective.layers import (
     stripped,
 )
 from kafka_migration.mirrormaker_files.effective.mirror_readers import ConnectorReaders, worker_readers
-from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, Reader, Readers
-from kafka_migration.mirrormaker_files.model.mirror_settings import CLIENTS, FileKind, Flow, MirrorFile, Place
+from kafka_migration.mirrormaker_files.effective.readers import (
+    Effective,
+    Given,
+    MirrorVersion,
+    Reader,
+    Readers,
+    kafka_version,
+)
+from kafka_migration.mirrormaker_files.model.mirror_settings import CLIENTS, EMPTY, FileKind, Flow, MirrorFile, Place
 from kafka_migration.mirrormaker_files.model.readers_of_keys import BYTES_CONVERTERS, CLASSES, role_of_class
 from kafka_migration.mirrormaker_files.model.strimzi_keys import (
     ALLOWED_KEYS,
@@ -154,7 +160,7 @@ def _worker(file: MirrorFile, alias: str) -> Layers:
     own = Layer({key: given for key, given in _config(file, alias).items() if not _is_forbidden(key)})
     fields = {each.name: Given(each.value, file.name, each) for each in file.at(Place.FIELD, alias)}
     named = Layer({key: fields[name] for name, key in WORKER_FIELDS.items() if name in fields})
-    login = _login(file, alias)
+    login = login_of(file, alias)
     spread = {f"{client}.{key}": given for client in CLIENTS for key, given in login.items()}
     return (named, Layer(login | spread), own, _addresses(file, alias), fixed(_WORKER))
 
@@ -193,7 +199,12 @@ def _side(file: MirrorFile, side: str, alias: str) -> Layers:
 
     `config` wins over the fields, and keys such as `producer.acks` get the prefix too, with which nothing reads them.
     """
-    given = (Layer(_config(file, alias)), Layer(_login(file, alias)), _addresses(file, alias), fixed({"alias": alias}))
+    given = (
+        Layer(_config(file, alias)),
+        Layer(login_of(file, alias)),
+        _addresses(file, alias),
+        fixed({"alias": alias}),
+    )
     return prefixed(given, f"{side}.cluster.")
 
 
@@ -208,14 +219,16 @@ def _addresses(file: MirrorFile, alias: str) -> Layer:
     return Layer({"bootstrap.servers": Given(lines[-1].value, file.name, lines[-1])} if lines else {})
 
 
-def _login(file: MirrorFile, alias: str) -> dict[str, Given]:
+def login_of(file: MirrorFile, alias: str) -> dict[str, Given]:
     """Return what the operator writes for `tls` and `authentication` of a cluster; secrets as references."""
     fields = {each.name: each for each in file.at(Place.FIELD, alias)}
     kind = fields["authentication.type"].value if "authentication.type" in fields else ""
     is_sasl = kind in STRIMZI_MECHANISMS or (
         "authentication.sasl" in fields and fields["authentication.sasl"].value == "true"
     )
-    has_tls = any(name.partition(".")[0].partition("[")[0] == "tls" for name in fields)
+    has_tls = any(
+        name.startswith(("tls.", "tls[")) or (name, each.value) == ("tls", EMPTY) for name, each in fields.items()
+    )
     login = {"security.protocol": ("SASL_" if is_sasl else "") + ("SSL" if has_tls else "PLAINTEXT")}
     if any(name.startswith("tls.trustedCertificates") for name in fields):
         login |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": _REFERENCE}

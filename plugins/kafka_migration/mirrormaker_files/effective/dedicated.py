@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import permutations
 
-from kafka_migration.mirrormaker_files.effective.kafka_version import CONNECTORS, MirrorVersion
 from kafka_migration.mirrormaker_files.effective.layers import (
     JAVA_BLANKS,
     Layer,
@@ -21,7 +20,7 @@ from kafka_migration.mirrormaker_files.effective.layers import (
     starting,
 )
 from kafka_migration.mirrormaker_files.effective.mirror_readers import ConnectorReaders, worker_readers
-from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, Reader
+from kafka_migration.mirrormaker_files.effective.readers import CONNECTORS, Effective, Given, MirrorVersion, Reader
 from kafka_migration.mirrormaker_files.model.lint_finding import is_false
 from kafka_migration.mirrormaker_files.model.lint_limits import FEW_CLUSTERS
 from kafka_migration.mirrormaker_files.model.mirror_settings import CLIENTS, FileKind, Flow, MirrorFile, Place

@@ -61,13 +61,8 @@ def stripped(layers: Layers, prefix: str) -> Layers:
 
 def starting(layers: Layers, prefix: str, may_be_equal: bool = True) -> Layers:
     """Return the keys that start with a prefix, with it; or those that are longer."""
-    return _each(
-        layers,
-        ("starting", prefix, may_be_equal),
-        lambda values: {
-            key: given for key, given in values.items() if key.startswith(prefix) and (may_be_equal or key != prefix)
-        },
-    )
+    name = "starting", prefix, may_be_equal
+    return those(layers, name, lambda key: key.startswith(prefix) and (may_be_equal or key != prefix))
 
 
 def prefixed(layers: Layers, prefix: str) -> Layers:
@@ -79,10 +74,10 @@ def prefixed(layers: Layers, prefix: str) -> Layers:
 
 def only(layers: Layers, names: frozenset[str]) -> Layers:
     """Return the keys that are among the names."""
-    return _each(layers, ("only", names), lambda values: {key: values[key] for key in values if key in names})
+    return those(layers, names, names.__contains__)
 
 
-def those(layers: Layers, name: str, is_meant: Callable[[str], bool]) -> Layers:
+def those(layers: Layers, name: object, is_meant: Callable[[str], bool]) -> Layers:
     """Return the keys that a function selects; `name` stands for the function."""
     return _each(layers, ("those", name), lambda values: {key: given for key, given in values.items() if is_meant(key)})
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kafka_migration.mirrormaker_files.effective.kafka_version import MirrorVersion
 from kafka_migration.mirrormaker_files.effective.layers import (
     JAVA_BLANKS,
     Layer,
@@ -23,9 +22,9 @@ from kafka_migration.mirrormaker_files.effective.layers import (
     stripped,
     those,
 )
-from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, Reader
+from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, MirrorVersion, Reader
 
-_BYTES, _TEXT = "org.apache.kafka.common.serialization.ByteArray", "org.apache.kafka.common.serialization.String"
+_BYTES = "org.apache.kafka.common.serialization.ByteArray"
 _LONGEST, _LARGEST = str(2**63 - 1), str(2**31 - 1)
 _DEFAULT_ADDRESS = fixed({"bootstrap.servers": "localhost:9092"})
 _CLIENT_PREFIXES = ("admin.", "producer.", "consumer.")
@@ -283,12 +282,11 @@ class ConnectorReaders(NamedTuple):
         return MirrorClients(self.own, self.kafka, self.name)
 
     def _plug_in(self, role: str, words: str) -> Effective:
-        values = self.own
+        values = read_as(role, self.own)
         if role == "replication_policy":
             # `DefaultReplicationPolicy.configure` reads the map itself, so blanks stay.
-            policy = merged(starting(values, "replication.policy."))
-            return Effective(Reader(role, f"the {words} of the {self.title}", self.flow), policy)
-        return Effective(Reader(role, f"the {words} of the {self.title}", self.flow), read_as(role, values))
+            values = merged(starting(self.own, "replication.policy."))
+        return Effective(Reader(role, f"the {words} of the {self.title}", self.flow), values)
 
     def _syncs(self, client: str, values: Layers) -> Effective:
         return self._client(client, self._clients.syncs_side, "offset syncs", values)

@@ -17,8 +17,8 @@ from kafka_migration.mirrormaker_files.model.command_options import (
 )
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
-from kafka_migration.mirrormaker_files.scripts.scripts import Assigned, Script, Started
-from kafka_migration.mirrormaker_files.scripts.shell_words import Syntax, Word
+from kafka_migration.mirrormaker_files.scripts.scripts import Script, Started
+from kafka_migration.mirrormaker_files.scripts.shell_words import Assigned, Syntax, Word
 
 # What Kafka's scripts hand to Java.
 _VARIABLES = regex(r"KAFKA_\w{0,40}_?OPTS|KAFKA_DEBUG|JMX_PORT|CLASSPATH|EXTRA_ARGS|LOG_DIR")

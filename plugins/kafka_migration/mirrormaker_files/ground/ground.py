@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kafka_migration.kafka_tables.kafka_keys import KafkaKey, KafkaKeys, numbers
-from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, Readers
+from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, Readers, kafka_version
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, minor, on_file
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting
@@ -25,11 +25,7 @@ class Ground(NamedTuple):
     @property
     def known(self) -> str:
         """Return the version of the tables that is nearest below the judged one, or else their first; empty for any."""
-        if not self.version:
-            return ""
-        known = list(map(minor, self.keys.versions))
-        below = [each for each in known if numbers(each) <= numbers(self.version)]
-        return below[-1] if below else known[0]
+        return kafka_version(self.version).version if self.version else ""
 
     def has(self, key: KafkaKey) -> bool:
         """Return whether the version has the key; what the tables do not cover is judged as the nearest version."""
@@ -51,12 +47,7 @@ class Ground(NamedTuple):
 
     def default_in(self, key: KafkaKey) -> str | None:
         """Return the default of a key in the judged version, else in the latest."""
-        value: str | None = None
-        for version in key.versions:
-            value = key.defaults.get(version, value)
-            if self.version and version.startswith(f"{self.known}."):
-                break
-        return value
+        return key.default(self.known)
 
     def defaults_in(self, key: KafkaKey) -> set[str | None]:
         """Return the default of a key in the judged version; without one, all that it has had."""

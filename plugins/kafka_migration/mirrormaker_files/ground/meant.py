@@ -57,51 +57,32 @@ def renamed(setting: MirrorSetting, key: str) -> str:
 
 
 # Keys that guides print, although no released version has them.
-_NEVER: tuple[tuple[re.Pattern[str], Meant], ...] = (
-    (
-        regex(r"offsets\.replication\.factor"),
-        Meant("", "Remove it. Brokers have offsets.topic.replication.factor."),
+_NEVER = {
+    r"offsets\.replication\.factor": Meant("", "Remove it. Brokers have offsets.topic.replication.factor."),
+    r"readahead\.queue\.capacity": Meant("", "Remove it. MirrorMaker 2 has no such queue."),
+    r"[\w.-]{0,200}\.topic\.(?:retention\.(?:ms|bytes)|cleanup\.policy|segment\.(?:ms|bytes))": Meant(
+        "", "Remove it. MirrorMaker 2 creates its topics with their own settings."
     ),
-    (regex(r"readahead\.queue\.capacity"), Meant("", "Remove it. MirrorMaker 2 has no such queue.")),
-    (
-        regex(r"[\w.-]{0,200}\.topic\.(?:retention\.(?:ms|bytes)|cleanup\.policy|segment\.(?:ms|bytes))"),
-        Meant("", "Remove it. MirrorMaker 2 creates its topics with their own settings."),
+    r"checkpoints?\.(?:topic\.)?replication\.factor": Meant("checkpoints.topic.replication.factor"),
+    r"heartbeats?\.(?:topic\.)?replication\.factor": Meant("heartbeats.topic.replication.factor"),
+    r"offset[-.]?syncs?\.(?:topic\.)?replication\.factor": Meant("offset-syncs.topic.replication.factor"),
+    r"Mirror(?:Checkpoint|Heartbeat|Source)Connector\.enabled": Meant(
+        "", "Remove it; emit.checkpoints.enabled and emit.heartbeats.enabled switch these connectors."
     ),
-    (
-        regex(r"checkpoints?\.(?:topic\.)?replication\.factor"),
-        Meant("checkpoints.topic.replication.factor"),
+    r"enable": Meant("enabled"),
+    r"max\.tasks": Meant("tasks.max"),
+    r"topics?\.whitelist": Meant("topics"),
+    r"groups?\.whitelist": Meant("groups"),
+    r"topic\.(?:blacklist|exclude)": Meant("topics.exclude"),
+    r"group\.(?:blacklist|exclude)": Meant("groups.exclude"),
+    r"emit\.offset-syncs\.interval\.(?:seconds|ms)": Meant(
+        "offset.lag.max", "MirrorMaker writes an offset sync after that many records."
     ),
-    (
-        regex(r"heartbeats?\.(?:topic\.)?replication\.factor"),
-        Meant("heartbeats.topic.replication.factor"),
+    r"(?:sync\.)?consumer\.group\.offsets\.enabled|sync\.consumer\.offsets\.enabled": Meant(
+        "sync.group.offsets.enabled"
     ),
-    (
-        regex(r"offset[-.]?syncs?\.(?:topic\.)?replication\.factor"),
-        Meant("offset-syncs.topic.replication.factor"),
-    ),
-    (
-        regex(r"Mirror(?:Checkpoint|Heartbeat|Source)Connector\.enabled"),
-        Meant("", "Remove it; emit.checkpoints.enabled and emit.heartbeats.enabled switch these connectors."),
-    ),
-    (regex(r"enable"), Meant("enabled")),
-    (regex(r"max\.tasks"), Meant("tasks.max")),
-    (regex(r"topics?\.whitelist"), Meant("topics")),
-    (regex(r"groups?\.whitelist"), Meant("groups")),
-    (regex(r"topic\.(?:blacklist|exclude)"), Meant("topics.exclude")),
-    (regex(r"group\.(?:blacklist|exclude)"), Meant("groups.exclude")),
-    (
-        regex(r"emit\.offset-syncs\.interval\.(?:seconds|ms)"),
-        Meant("offset.lag.max", "MirrorMaker writes an offset sync after that many records."),
-    ),
-    (
-        regex(r"(?:sync\.)?consumer\.group\.offsets\.enabled|sync\.consumer\.offsets\.enabled"),
-        Meant("sync.group.offsets.enabled"),
-    ),
-    (
-        regex(r"exactly\.once\.(?:support|source)(?:\.enabled)?"),
-        Meant("exactly.once.source.support"),
-    ),
-)
+    r"exactly\.once\.(?:support|source)(?:\.enabled)?": Meant("exactly.once.source.support"),
+}
 
 
 def meant(setting: MirrorSetting, ground: Ground) -> Meant | None:
@@ -114,7 +95,7 @@ def meant(setting: MirrorSetting, ground: Ground) -> Meant | None:
             return Meant(name, "The unit is seconds." if suffix else "")
     if setting.place is not Place.CLUSTER and (match := _OF_A_SIDE.fullmatch(setting.name)):
         return Meant(f"{match[1]}.cluster.{match[2]}")
-    return next((found for pattern, found in _NEVER if pattern.fullmatch(setting.key)), None)
+    return next((found for pattern, found in _NEVER.items() if re.fullmatch(pattern, setting.key)), None)
 
 
 def roles_meant(file: MirrorFile, setting: MirrorSetting, ground: Ground, *, any_key: bool = False) -> tuple[str, ...]:

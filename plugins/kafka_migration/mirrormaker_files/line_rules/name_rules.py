@@ -28,7 +28,6 @@ from kafka_migration.mirrormaker_files.model.readers_of_keys import STORAGE_TOPI
 
 POLICY, SEPARATOR, ALIAS = "replication.policy.class", "replication.policy.separator", "source.cluster.alias"
 DEFAULT, IDENTITY = "DefaultReplicationPolicy", "IdentityReplicationPolicy"
-_WORDS = {"mirror_source": "source", "mirror_checkpoint": "checkpoint", "mirror_heartbeat": "heartbeat"}
 _LEGAL = regex(r"[A-Za-z0-9._-]{1,249}")
 # More beginnings of names are not compared with the names of topics.
 _MOST_STARTS = 100

@@ -13,132 +13,6 @@ from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
 
-_REFUSED = "Connect refuses the connector"
-# Found, effect and fix of each oddity; `{other}` is the second line of a remark.
-_TEXTS = {
-    Oddity.BAD_ESCAPE: (
-        LintCode.FILE_NOT_LOADED,
-        r"`\u` is not followed by four hexadecimal digits",
-        "Java cannot load the file, so MirrorMaker does not start",
-        "Write four digits, or two backslashes for a backslash.",
-    ),
-    Oddity.NOT_CONTINUED: (
-        LintCode.LINE_NOT_CONTINUED,
-        "a blank follows the backslash at the end of the line, so the value ends here",
-        "line {other} is read as a setting of its own, and its part of the value is lost",
-        "Remove the blank after the backslash.",
-    ),
-    Oddity.COMMENT_IN_VALUE: (
-        LintCode.COMMENT_IN_VALUE,
-        "the line before continues here, so this comment is a part of the value",
-        "Kafka reads the text of the comment as an item or a part of the value",
-        "Write the comment above the setting.",
-    ),
-    Oddity.COMMENT_NOT_CONTINUED: (
-        LintCode.COMMENT_NOT_CONTINUED,
-        "a comment ends with a backslash, which does not continue it",
-        "line {other} is read as a setting",
-        "Write `#` before each line of the comment.",
-    ),
-    Oddity.NO_SEPARATOR: (
-        LintCode.SEPARATOR_MISSING,
-        "the line has no `=`, so its first word is read as a key",
-        "no part of MirrorMaker reads this key; if the line belongs to the value before it, that value is cut",
-        "Write `key=value`, or end the line before with a comma and a backslash.",
-    ),
-    Oddity.BLANK_IN_KEY: (
-        LintCode.SEPARATOR_MISSING,
-        "a blank ends the key, and the rest of the line is its value",
-        "no part of MirrorMaker reads this key",
-        "Write the key without blanks.",
-    ),
-    Oddity.FIRST_BYTES: (
-        LintCode.ENCODING_WRONG,
-        "the file starts with a byte order mark, which Java reads as a part of the first key",
-        "no part of MirrorMaker reads this line",
-        "Save the file as UTF-8 without a byte order mark, or start it with an empty line.",
-    ),
-    Oddity.NOT_ISO_8859_1: (
-        LintCode.ENCODING_WRONG,
-        "the line has letters outside ASCII in UTF-8, and Java reads properties as ISO 8859-1",
-        "Kafka gets other letters",
-        r"Write each of these letters as `\u` with four hexadecimal digits.",
-    ),
-    Oddity.NOT_UTF_8: (
-        LintCode.ENCODING_WRONG,
-        "the file is not in UTF-8",
-        "Connect does not accept the document",
-        "Save the file as UTF-8.",
-    ),
-    Oddity.REPEATED: (
-        LintCode.KEY_REPEATED,
-        "this value is ignored",
-        "line {other} has the same key, and its value is used",
-        "Remove the wrong one.",
-    ),
-    Oddity.NOT_TEXT: (
-        LintCode.VALUE_NOT_TEXT,
-        "the value is a list or an object",
-        _REFUSED,
-        "Write one text, with commas between the items of a list.",
-    ),
-    Oddity.NULL: (
-        LintCode.VALUE_NULL,
-        "the value is `null`",
-        "the connector gets no value instead of the default, and may fail",
-        "Remove the key, or give it a value.",
-    ),
-    Oddity.OTHER_PRODUCT: (
-        LintCode.CONNECTOR_OF_OTHER_PRODUCT,
-        "the connector is none of MirrorMaker",
-        "its settings are not judged",
-        "Leave it out, unless the class extends one of MirrorMaker's.",
-    ),
-    Oddity.PIPE: (
-        LintCode.PATTERN_PIPED,
-        "the shell reads the `|` after this value as a pipe",
-        "the pattern ends before it, and what follows is run as a command",
-        "Put the pattern in single quotes.",
-    ),
-    Oddity.UNQUOTED: (
-        LintCode.PATTERN_UNQUOTED,
-        "the pattern, or the variable that has it, has no quotes",
-        "the shell replaces it by the names of files in the working directory if any fit",
-        "Put the pattern in single quotes.",
-    ),
-}
-_TEXTS |= {
-    Oddity.BAD_JSON: (
-        LintCode.JSON_REFUSED,
-        "no parser of JSON accepts this line: a quote has no backslash before it, or a comma has nothing after it",
-        "Connect refuses the whole document, so no connector of it is made",
-        r"Write `\"` for a quote within a text, and no comma after the last item.",
-    ),
-    Oddity.REQUEST_FIELD: (
-        LintCode.REQUEST_REFUSED,
-        "a request to make a connector has no such field",
-        "Connect refuses the request, so the connector is not made",
-        "Write `name` and `config` only.",
-    ),
-    Oddity.OVERWRITTEN: (
-        LintCode.FILE_OVERWRITTEN,
-        "`>` replaces the file that the script has written from line {other} on",
-        "the settings before this line are lost",
-        "Write `>>`.",
-    ),
-    Oddity.HERE_DOCUMENT_QUOTED: (
-        LintCode.HERE_DOCUMENT_QUOTED,
-        "the delimiter of the here-document is in quotes, so the shell does not replace the variables of its text",
-        "MirrorMaker gets the text of the variable as the value, first in line {other}",
-        "Write the delimiter without quotes, and a backslash before each `$` that is no variable.",
-    ),
-    Oddity.WORDS_UNQUOTED: (
-        LintCode.WORDS_UNQUOTED,
-        "the variable has no quotes",
-        "the shell splits its text at blanks and line breaks, and replaces signs such as `*` by names of files",
-        "Put the variable in double quotes.",
-    ),
-}
 # Remarks of which a file can have many with one cause.
 _GROUPED = frozenset(
     {Oddity.NOT_ISO_8859_1, Oddity.COMMENT_IN_VALUE, Oddity.NO_SEPARATOR, Oddity.WORDS_UNQUOTED, Oddity.BAD_JSON}
@@ -181,11 +55,11 @@ def remarks(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:
 
 
 def _finding(file: MirrorFile, remark: Remark) -> LintFinding:
-    code, *texts = _TEXTS[remark.oddity]
-    found, effect, fix = (text.replace("{other}", str(remark.other)) for text in texts)
+    oddity = remark.oddity
+    effect = oddity.effect.replace("{other}", str(remark.other))
     place = Place.TOP if remark.oddity is Oddity.NO_SEPARATOR else Place.FIELD
     setting = MirrorSetting(remark.line, remark.name, "", place, remark.name)
-    return at(file, setting, code, found, effect, fix)
+    return at(file, setting, oddity.code, oddity.found.replace("{other}", str(remark.other)), effect, oddity.fix)
 
 
 def _is_stray(setting: MirrorSetting | None, before: MirrorSetting | None, ground: Ground) -> bool:

@@ -35,14 +35,13 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import (
 )
 from kafka_migration.mirrormaker_files.model.remarks import OpenQuote
 from kafka_migration.mirrormaker_files.scripts.scripts import (
-    Assigned,
     Script,
     Started,
     assigned_by,
     joined_lines,
     started_by,
 )
-from kafka_migration.mirrormaker_files.scripts.shell_words import Command, Splitter, Syntax, Word
+from kafka_migration.mirrormaker_files.scripts.shell_words import Assigned, Command, Splitter, Syntax, Word
 from kafka_migration.mirrormaker_files.scripts.written_files import TextPart
 
 # The kind of a resource has the form of a class name.

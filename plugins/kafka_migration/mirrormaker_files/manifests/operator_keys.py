@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import yaml
 
 from kafka_migration.mirrormaker_files.formats.yaml_documents import fields, is_null, items, line_of, text_of
-from kafka_migration.mirrormaker_files.model.mirror_settings import Fault, FieldFault
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.model.mirror_settings import FieldFault
 from kafka_migration.mirrormaker_files.model.strimzi_keys import (
     ALLOWED_KEYS,
     CONNECTOR_FIELDS,
@@ -109,7 +110,9 @@ def _of_mirror(mirror: dict[str, yaml.Node], version: str) -> Iterator[FieldFaul
             found = ((key, fields(config)[key]) for key in PATTERN_FIELDS[field] if key in fields(config))
             for key, own in found:
                 if text_of(own) != text_of(node):
-                    yield _set(own, f"{name}.config.{key}", f"`{field}` (line {line_of(node)})")
+                    words = f"`{field}` (line {line_of(node)}) replaces this value"
+                    texts = words, "this line is ignored", "Remove the line that is wrong."
+                    yield FieldFault(LintCode.KEY_SET_BY_OPERATOR, line_of(own), f"{name}.config.{key}", *texts)
 
 
 def _of_config(config: yaml.Node | None, kind: str, version: str, path: str) -> Iterator[FieldFault]:
@@ -120,7 +123,16 @@ def _of_config(config: yaml.Node | None, kind: str, version: str, path: str) -> 
 
 
 def _set(node: yaml.Node, path: str, field: str) -> FieldFault:
-    return FieldFault(Fault.SET_BY_OPERATOR, line_of(node), path, field)
+    """Return that the operator ignores a key of `config`; `field` counts instead, or is empty."""
+    effect, fix = "it ignores the line", "Remove the line."
+    if field:
+        words = "fields {} count" if " and " in field else "field {} counts"
+        effect, fix = f"{effect}: the {words.format(field)}", f"Remove the line, and set {field}."
+    effect += " for the workers, which write the records" if path.startswith("config.") else ""
+    if path.endswith(("connector.class", ".name")):
+        effect = "it sets the key itself, and ignores the line"
+    found = "Strimzi's operator does not take this key from `config`"
+    return FieldFault(LintCode.KEY_SET_BY_OPERATOR, line_of(node), path, found, effect, fix)
 
 
 def _login(node: yaml.Node | None) -> Iterator[FieldFault]:
@@ -134,9 +146,16 @@ def _login(node: yaml.Node | None) -> Iterator[FieldFault]:
     pairs = node.value if isinstance(node, yaml.MappingNode) else []
     line = next((line_of(key) for key, value in pairs if value is login), line_of(login))
     if kind in STRIMZI_MECHANISMS:
-        yield FieldFault(Fault.LOGIN_OPEN, line, "authentication", kind)
+        effect = "the login crosses the network without encryption"
+        fix = "Add `tls`, with the address of a listener that has TLS."
+        yield FieldFault(LintCode.LOGIN_UNENCRYPTED, line, "authentication", f"`{kind}` without `tls`", effect, fix)
     elif kind == "tls":
-        yield FieldFault(Fault.LOGIN_UNUSED, line, "authentication", kind)
+        texts = (
+            "a certificate without `tls`",
+            "the clients use PLAINTEXT, and the certificate is not used",
+            "Add `tls`.",
+        )
+        yield FieldFault(LintCode.LOGIN_NOT_USED, line, "authentication", *texts)
 
 
 def _tls_keys(node: yaml.Node | None, dropped: dict[str, str]) -> Iterator[FieldFault]:
@@ -148,7 +167,9 @@ def _tls_keys(node: yaml.Node | None, dropped: dict[str, str]) -> Iterator[Field
         return
     for key, value in config.items():
         if key.startswith("ssl.") and _field(key, dropped) is None:
-            yield FieldFault(Fault.TLS_OFF, line_of(value), f"config.{key}")
+            effect = "it has no effect: the clients of this cluster do not use TLS"
+            texts = "a setting of TLS without `tls`", effect, "Add `tls` beside `config`, or remove the line."
+            yield FieldFault(LintCode.LOGIN_NOT_USED, line_of(value), f"config.{key}", *texts)
 
 
 def authentication_faults(node: yaml.Node | None) -> Iterator[FieldFault]:
@@ -163,7 +184,9 @@ def authentication_faults(node: yaml.Node | None) -> Iterator[FieldFault]:
         meant = _type_of(given)
         fix = f"Write `type: {meant}`, or the fields of the type." if meant else f"Add {missing}."
         found = f"the type {kind} requires {missing}, which the login does not have"
-        yield FieldFault(Fault.LOGIN_INCOMPLETE, line_of(login["type"]), "authentication.type", found, fix)
+        effect = "Strimzi's operator refuses the resource, or fails when it makes the login"
+        line = line_of(login["type"])
+        yield FieldFault(LintCode.LOGIN_INCOMPLETE, line, "authentication.type", found, effect, fix)
 
 
 def _type_of(given: set[str]) -> str:

@@ -12,7 +12,8 @@ from kafka_migration.kafka_tables.accepted import nearest_word
 from kafka_migration.kafka_tables.strimzi_fields import FieldNode, strimzi_fields
 from kafka_migration.mirrormaker_files.formats.yaml_documents import fields, is_null, items, line_of, text_of
 from kafka_migration.mirrormaker_files.manifests.operator_keys import operator_faults
-from kafka_migration.mirrormaker_files.model.mirror_settings import Fault, FieldFault
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
+from kafka_migration.mirrormaker_files.model.mirror_settings import FieldFault
 
 _TAG = "tag:yaml.org,2002:"
 _PLAIN = {f"{_TAG}int": "integer", f"{_TAG}float": "number", f"{_TAG}bool": "boolean", f"{_TAG}str": "string"}
@@ -32,6 +33,8 @@ _KEEPING = frozenset({"v1alpha1", "v1beta1"})
 _MOST_COMPARED = 100
 _MOST_PLACES = 4
 _NO_HINT = "Correct or remove it."
+_REFUSED = "Kubernetes refuses the resource"
+_DROPPED = "Kubernetes refuses or drops it, so Strimzi does not see its value"
 
 
 def resource_faults(resource: yaml.Node) -> tuple[FieldFault, ...]:
@@ -41,14 +44,24 @@ def resource_faults(resource: yaml.Node) -> tuple[FieldFault, ...]:
     if strimzi_fields().is_unknown_version(kind, version):
         names = ", ".join(strimzi_fields().versions(kind))
         fix = f"Write one of {names} after `kafka.strimzi.io/`."
-        return (FieldFault(Fault.NO_VERSION, line_of(inner["apiVersion"]), "apiVersion", kind, fix),)
+        found = f"no release of Strimzi has {kind} in this API version"
+        return (_refused(line_of(inner["apiVersion"]), "apiVersion", found, fix),)
     definition, spec = strimzi_fields().spec(kind, version), inner.get("spec")
     if definition is None:
         return tuple(_of_other_group(kind, spec)) if spec else ()
     if spec is None or is_null(spec):
-        return (FieldFault(Fault.MISSING, line_of(resource), "spec", "`spec`", "Add `spec`."),)
+        return (_missing(line_of(resource), "spec", ["`spec`"]),)
     judged = _Judged(kind, version.rpartition("/")[2], definition)
     return (*judged.faults(spec, definition, ""), *operator_faults(kind, version.rpartition("/")[2], spec))
+
+
+def _refused(line: int, path: str, found: str, fix: str) -> FieldFault:
+    return FieldFault(LintCode.FIELD_REFUSED, line, path, found, _REFUSED, fix)
+
+
+def _missing(line: int, path: str, names: list[str]) -> FieldFault:
+    found = f"the required field{'s' * (len(names) > 1)} {some(names)} {'are' if len(names) > 1 else 'is'} missing"
+    return FieldFault(LintCode.FIELD_MISSING, line, path, found, _REFUSED, f"Add {some(names)}.")
 
 
 def _of_other_group(kind: str, spec: yaml.Node) -> Iterator[FieldFault]:
@@ -59,8 +72,8 @@ def _of_other_group(kind: str, spec: yaml.Node) -> Iterator[FieldFault]:
         return
     for each in _Judged(kind, version, definition).faults(spec, definition, ""):
         is_own = each.fix == _NO_HINT or strimzi_fields().versions_with(kind, each.path)
-        if each.fault is Fault.UNKNOWN and not is_own:
-            yield each._replace(found=f"Strimzi's {kind} has no such field here", missing="")
+        if each.code is LintCode.FIELD_UNKNOWN and not is_own:
+            yield each._replace(found=f"Strimzi's {kind} has no such field here", effect=_DROPPED)
 
 
 class _Judged:
@@ -79,7 +92,7 @@ class _Judged:
         if is_other and (kind, definition.type) not in _FITS:
             found, wanted = f"the value is {_WORDS[kind]}", _WORDS.get(definition.type, definition.type)
             fix = f"Write {wanted}{_quotes(kind, definition.type)}."
-            yield FieldFault(Fault.REFUSED, line_of(node), path or "spec", found, fix)
+            yield _refused(line_of(node), path or "spec", found, fix)
         elif isinstance(node, yaml.ScalarNode):
             yield from _value(node, definition, kind, path)
         elif isinstance(node, yaml.SequenceNode):
@@ -101,11 +114,12 @@ class _Judged:
                 meant = definition.nearest(name) if missing else ""
                 if meant in missing:
                     missing.remove(meant)
-                    fault = fault._replace(missing=meant, fix=f"Write `{meant}`.")
+                    found = f"{fault.found}, and `{meant}` is required"
+                    fault = fault._replace(found=found, effect=_REFUSED, fix=f"Write `{meant}`.")
                 yield fault._replace(line=lines.get(name, line_of(value)), path=here)
         if missing:
-            words = some([f"`{name}`" for name in missing])
-            yield FieldFault(Fault.MISSING, line_of(node), f"{path}.{missing[0]}".lstrip("."), words, f"Add {words}.")
+            names = [f"`{name}`" for name in missing]
+            yield _missing(line_of(node), f"{path}.{missing[0]}".lstrip("."), names)
 
     def _is_key_of_connectors(self, name: str, value: yaml.Node, path: str, definition: FieldNode) -> bool:
         """Return whether the first operators hand an unknown field to the connectors, as they did for v1alpha1."""
@@ -120,7 +134,9 @@ class _Judged:
             others = [each for each in strimzi_fields().versions_with(self.kind, here) if each != self.version]
             fix = _meant(name, definition, self.spec, path, others, there)
         found = f"{self.kind} of {self.version} has no such field here"
-        return FieldFault(Fault.UNKNOWN, 0, here, found, fix, is_kept=self.version in _KEEPING)
+        is_kept = self.version in _KEEPING
+        effect = "Strimzi's operator does not know it, so its value has no effect" if is_kept else _DROPPED
+        return FieldFault(LintCode.FIELD_UNKNOWN, 0, here, found, effect, fix)
 
 
 def _meant(name: str, definition: FieldNode, spec: FieldNode, path: str, others: list[str], there: set[str]) -> str:
@@ -173,7 +189,7 @@ def _value(node: yaml.ScalarNode, definition: FieldNode, kind: str, path: str) -
             f"Write a value that fits `{definition.pattern}`.",
         )
     if found:
-        yield FieldFault(Fault.REFUSED, line_of(node), path, found, fix)
+        yield _refused(line_of(node), path, found, fix)
 
 
 def _type_of(node: yaml.Node) -> str:

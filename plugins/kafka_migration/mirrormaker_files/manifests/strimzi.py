@@ -20,10 +20,10 @@ from kafka_migration.mirrormaker_files.formats.yaml_documents import (
 )
 from kafka_migration.mirrormaker_files.manifests.operator_keys import is_dropped
 from kafka_migration.mirrormaker_files.manifests.resource_fields import resource_faults
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.mirror_settings import (
     CLIENTS,
     EMPTY,
-    Fault,
     FileKind,
     Flow,
     MirrorFile,
@@ -61,7 +61,7 @@ def strimzi_file(name: str, resource: yaml.Node) -> MirrorFile:
     aliases = tuple(dict.fromkeys(_alias(node) for node in clusters))
     version, line = text_of(spec.get("version")), line_of(resource)
     faults = resource_faults(resource)
-    unknown = {each.path.rpartition(".")[2] for each in faults if each.fault is Fault.UNKNOWN}
+    unknown = {each.path.rpartition(".")[2] for each in faults if each.code is LintCode.FIELD_UNKNOWN}
     settings = [_as_field(each) if each.name.partition(".")[0] in unknown else each for each in settings]
     remarks = tuple(repeats(resource))
     marks = tuple(each for each in _marks(mirrors, _alias(target)) if each[1] not in unknown)

@@ -8,16 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 
 from kafka_migration.core.text.regex import regex
 from kafka_migration.kafka_tables.accepted import nearest_word
 
 FLAGS = frozenset({"REQUIRED", "REQUISITE", "SUFFICIENT", "OPTIONAL"})
-_SIGNS = "-_$"
-_LINE_END = regex(r"[\n\r]")
+_SIGNS = r"\-_$"
 _NOT_ENDED = "no `;` at its end"
-_ESCAPES = dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True))
-_SIGNS_OF_FILES = "-_$*"
+_LETTERS = dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True))
+_SIGNS_OF_FILES = r"\-_$*"
+# A backslash with an octal number, or with a letter; of the end of the text nothing remains.
+_ESCAPE = r"\\(?:[0-3][0-7]{0,2}|[4-7][0-7]?|.|\Z)"
+_ESCAPED = regex(r"\\(?:([0-3][0-7]{0,2}|[4-7][0-7]?)|(.|\Z))", re.DOTALL)
 # The name of a block, and the class of a module with its flag after it.
 _FILE = regex(r"^[ \t]{0,20}[A-Za-z][\w.$-]{0,100}\s{0,20}\{(?:\s|$)", re.MULTILINE)
 _MODULE = regex(r"LoginModule\s{1,50}(?:required|requisite|sufficient|optional)\b", re.IGNORECASE)
@@ -78,81 +81,36 @@ def _is_option(tokens: list[Token]) -> bool:
 
 def tokens_of(text: str, signs: str = _SIGNS) -> Iterator[Token]:
     """Yield the tokens as `StreamTokenizer` does with the comments of `JaasConfig`, and with these signs in words."""
-    place = 0
-    while place < len(text):
-        letter = text[place]
-        if letter <= " ":
-            place += 1
-        elif letter.isascii() and (letter.isdigit() or letter in ".-"):
-            # A number, also of no digits: `.` alone is one, `-` alone is a sign.
-            start = place
-            token, place = _number(text, place)
-            yield Token(token, None, start)
-        elif _is_letter(letter, signs):
-            end = _end_of_word(text, place, signs)
-            yield Token("word", text[place:end], place)
-            place = end
-        elif letter in "\"'":
-            start = place
-            quoted, place = _quoted(text, place)
-            yield Token("text", quoted, start)
-        elif letter == "/":
-            # A slash begins a comment, also a single one: `StreamTokenizer` calls it so from the start.
-            place = _end_of_comment(text, place)
-        else:
-            yield Token(letter, None, place)
-            place += 1
+    for match in _tokens(signs).finditer(text):
+        kind, place = str(match.lastgroup), match.start()
+        if kind == "word":
+            yield Token(kind, match[0], place)
+        elif kind == "text":
+            yield Token(kind, _ESCAPED.sub(_letter, match["inner"]), place)
+        elif kind != "blank":
+            yield Token(match[0] if kind == "sign" else kind, None, place)
 
 
-def _is_letter(letter: str, signs: str) -> bool:
-    return (letter.isascii() and letter.isalpha()) or letter in signs or ord(letter) >= 160
+@cache
+def _tokens(signs: str) -> re.Pattern[str]:
+    """Return the pattern of a token, with these signs in words.
+
+    A number may have no digits: `.` alone is one, `-` alone is a sign. A slash begins a comment, also a single one. A
+    line's end ends a text in quotes, too.
+    """
+    letter = rf"A-Za-z{signs}\xa0-\U0010ffff"
+    parts = (
+        r"(?P<blank>[\x00-\x20]+|/\*.*?(?:\*/|\Z)|/[^\n\r]*)",
+        r"(?P<number>\.[0-9]*|(?:-(?=[0-9.])|[0-9])[0-9]*(?:\.[0-9]*)?)",
+        rf"(?P<word>(?!-)[{letter}][{letter}0-9.]*)",
+        rf"(?P<text>(?P<quote>[\"'])(?P<inner>(?:{_ESCAPE}|(?!(?P=quote))[^\\\n\r])*)(?P=quote)?)",
+        "(?P<sign>.)",
+    )
+    return re.compile("|".join(parts), re.DOTALL)
 
 
-def _end_of_word(text: str, place: int, signs: str) -> int:
-    while place < len(text) and (_is_letter(text[place], signs) or text[place] in "0123456789."):
-        place += 1
-    return place
-
-
-def _number(text: str, place: int) -> tuple[str, int]:
-    """Return the kind of the token and the place after it."""
-    if text[place] == "-" and text[place + 1 : place + 2] not in tuple("0123456789."):
-        return "-", place + 1
-    end, has_dot = place + 1, text[place] == "."
-    while end < len(text) and (text[end] in "0123456789" or (text[end] == "." and not has_dot)):
-        has_dot = has_dot or text[end] == "."
-        end += 1
-    return "number", end
-
-
-def _quoted(text: str, place: int) -> tuple[str, int]:
-    """Return the text in quotes and the place after it; a line's end ends it, too."""
-    quote, found = text[place], list[str]()
-    place += 1
-    while place < len(text) and text[place] not in (quote, "\n", "\r"):
-        if text[place] == "\\":
-            letter, place = _escaped(text, place + 1)
-            found.append(letter)
-        else:
-            found.append(text[place])
-            place += 1
-    return "".join(found), place + (text[place : place + 1] == quote)
-
-
-def _escaped(text: str, place: int) -> tuple[str, int]:
-    """Return the letter after a backslash, and the place after it."""
-    if octal := re.match(r"[0-3][0-7]{0,2}|[4-7][0-7]?", text[place : place + 3]):
-        return chr(int(octal[0], 8)), place + len(octal[0])
-    letter = text[place : place + 1]
-    return _ESCAPES.get(letter, letter), place + 1
-
-
-def _end_of_comment(text: str, place: int) -> int:
-    if text.startswith("/*", place):
-        end = text.find("*/", place + 2)
-        return len(text) if end < 0 else end + 2
-    found = _LINE_END.search(text, place)
-    return found.start() if found else len(text)
+def _letter(escape: re.Match[str]) -> str:
+    return chr(int(escape[1], 8)) if escape[1] else _LETTERS.get(escape[2], escape[2])
 
 
 class _Wrong(ValueError):

@@ -5,51 +5,41 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum, StrEnum, auto
+from enum import StrEnum
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from kafka_migration.core.text.regex import regex
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.remarks import Remark
 
 
 class FileKind(StrEnum):
-    """What a file is; the values are those of `--kind`."""
+    """What a file is; the values are those of `--kind`, each with the kind in words."""
 
-    MIRRORMAKER2 = "mirrormaker2"
-    CONSUMER = "mirrormaker1-consumer"
-    PRODUCER = "mirrormaker1-producer"
-    COMMAND = "mirrormaker1-command"
-    CONNECTORS = "connectors"
-    STRIMZI = "strimzi"
-    WORKER = "connect-worker"
-    START = "start-command"
-    VARIABLES = "variables"
-    LOGINS = "jaas"
+    words: str
 
-    @property
-    def words(self) -> str:
-        """The kind in words."""
-        return _WORDS[self]
+    MIRRORMAKER2 = "mirrormaker2", "properties of MirrorMaker 2"
+    CONSUMER = "mirrormaker1-consumer", "consumer properties of MirrorMaker 1"
+    PRODUCER = "mirrormaker1-producer", "producer properties of MirrorMaker 1"
+    COMMAND = "mirrormaker1-command", "command line of MirrorMaker 1"
+    CONNECTORS = "connectors", "connectors of MirrorMaker 2 for Kafka Connect"
+    STRIMZI = "strimzi", "KafkaMirrorMaker2 resource of Strimzi"
+    WORKER = "connect-worker", "properties of a Connect worker"
+    START = "start-command", "command that starts MirrorMaker 2 or Connect"
+    VARIABLES = "variables", "variables of a container"
+    LOGINS = "jaas", "login file of Java (JAAS)"
+
+    def __new__(cls, value: str, words: str = "") -> Self:
+        """Make a member from its row."""
+        member = str.__new__(cls, value)
+        member._value_, member.words = value, words
+        return member
 
     @property
     def is_mirrormaker1(self) -> bool:
         """Whether MirrorMaker 1 reads such files."""
         return self in {FileKind.CONSUMER, FileKind.PRODUCER, FileKind.COMMAND}
-
-
-_WORDS = {
-    FileKind.MIRRORMAKER2: "properties of MirrorMaker 2",
-    FileKind.CONSUMER: "consumer properties of MirrorMaker 1",
-    FileKind.PRODUCER: "producer properties of MirrorMaker 1",
-    FileKind.COMMAND: "command line of MirrorMaker 1",
-    FileKind.CONNECTORS: "connectors of MirrorMaker 2 for Kafka Connect",
-    FileKind.STRIMZI: "KafkaMirrorMaker2 resource of Strimzi",
-    FileKind.WORKER: "properties of a Connect worker",
-    FileKind.START: "command that starts MirrorMaker 2 or Connect",
-    FileKind.VARIABLES: "variables of a container",
-    FileKind.LOGINS: "login file of Java (JAAS)",
-}
 
 
 # Files in which each owner, such as a connector, has keys of its own.
@@ -79,35 +69,18 @@ EMPTY = "{}"
 CLIENTS = ("producer", "consumer", "admin")
 
 
-class Fault(Enum):
-    """What is wrong about a field of a resource."""
-
-    UNKNOWN = auto()
-    MISSING = auto()
-    REFUSED = auto()
-    NO_VERSION = auto()
-    SET_BY_OPERATOR = auto()
-    LOGIN_OPEN = auto()
-    LOGIN_UNUSED = auto()
-    TLS_OFF = auto()
-    LOGIN_INCOMPLETE = auto()
-    LOGIN_FILE = auto()
-
-
 class FieldFault(NamedTuple):
-    """What is wrong about a field, on its line. `path` is that in the resource without the items of lists.
+    """What is wrong about a field, on its line, as the texts of its finding.
 
-    `found` says what a value is, or which field is missing, and `fix` is a sentence. `missing` names a required field
-    that an unknown one was meant to be. `is_kept` says that Kubernetes keeps unknown fields of this API version.
+    `path` is that of the field in the resource without the items of lists.
     """
 
-    fault: Fault
+    code: LintCode
     line: int
     path: str
-    found: str = ""
-    fix: str = ""
-    missing: str = ""
-    is_kept: bool = False
+    found: str
+    effect: str
+    fix: str
 
 
 class MirrorSetting(NamedTuple):
@@ -255,4 +228,4 @@ class MirrorFile:
 
     def lacks(self, field: str) -> bool:
         """Return whether a resource lacks a required field, which has a finding of its own."""
-        return any(each.missing == field or f"`{field}`" in each.found for each in self.faults)
+        return any(f"`{field}`" in each.found for each in self.faults)

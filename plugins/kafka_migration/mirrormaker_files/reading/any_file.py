@@ -23,6 +23,7 @@ from kafka_migration.mirrormaker_files.formats.properties_reader import (
 )
 from kafka_migration.mirrormaker_files.model.command_options import PROGRAM
 from kafka_migration.mirrormaker_files.model.jaas import is_login_file, refusal_of_login_file
+from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import refusal
 from kafka_migration.mirrormaker_files.model.lint_limits import (
     MOST_COMMANDS,
@@ -31,7 +32,7 @@ from kafka_migration.mirrormaker_files.model.lint_limits import (
     require_few,
     require_small,
 )
-from kafka_migration.mirrormaker_files.model.mirror_settings import Fault, FieldFault, FileKind, MirrorFile
+from kafka_migration.mirrormaker_files.model.mirror_settings import FieldFault, FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.model.readers_of_keys import CLASS, OLD_KEYS, STORAGE_TOPICS
 from kafka_migration.mirrormaker_files.model.remarks import Oddity, OtherDocument, Remark, WrongDocument, WrongText
 
@@ -47,29 +48,9 @@ _MOST_REPLACED = 1_000_000
 _VARIABLE = regex(r"\$(?:([A-Za-z_]\w{0,200})|\{([A-Za-z_]\w{0,200})\})")
 
 _LEAVE_OUT, _OR_LEAVE_OUT = "Leave it out.", "Or leave it out."
-_CONSUMER_KEYS = frozenset(
-    {
-        "group.id",
-        "auto.offset.reset",
-        "exclude.internal.topics",
-        "partition.assignment.strategy",
-        "zookeeper.connect",
-        "enable.auto.commit",
-    }
-)
-_PRODUCER_KEYS = frozenset(
-    {
-        "acks",
-        "retries",
-        "linger.ms",
-        "batch.size",
-        "compression.type",
-        "max.in.flight.requests.per.connection",
-        "max.request.size",
-        "producer.type",
-        "metadata.broker.list",
-        "request.required.acks",
-    }
+# The clients of keys that Kafka's tables do not have.
+_OF_OLD_CLIENTS = {"zookeeper.connect": "consumer"} | dict.fromkeys(
+    ("producer.type", "metadata.broker.list", "request.required.acks"), "producer"
 )
 # Keys that only workers of Connect have; a client file has none of them.
 _WORKER_KEYS = frozenset(
@@ -175,8 +156,14 @@ def _of_logins(name: str, text: str) -> MirrorFile:
     if not is_login_file(text):
         raise WrongDocument("no block of login modules")
     wrong = refusal_of_login_file(text.removeprefix("\ufeff"))
-    faults = () if wrong is None else (FieldFault(Fault.LOGIN_FILE, wrong[0], "", wrong[1]),)
+    faults = () if wrong is None else (_login_refused(*wrong),)
     return MirrorFile(name, FileKind.LOGINS, (), faults=faults)
+
+
+def _login_refused(line: int, found: str) -> FieldFault:
+    effect = "Java does not read the file or the block, so the clients that take their login from it do not start"
+    fix = 'End each login module with `;`, and the block `KafkaClient` with `};`. Write `name="value"` for an option.'
+    return FieldFault(LintCode.LOGIN_REFUSED, line, "", f"the login file has {found}", effect, fix)
 
 
 def _of_manifest(name: str, text: str) -> Iterator[MirrorFile]:
@@ -319,13 +306,15 @@ def kind_of_properties(name: str, found: Sequence[Entry]) -> FileKind | None:
 def _client_kind(name: str, names: set[str]) -> FileKind | None:
     """Return which client a file is for: what its name says if it has keys of clients, or most of its keys."""
     named = [kind for kind in _CLIENT_FILES if kind.value.rpartition("-")[2] in name]
-    if len(named) == 1 and any(_is_of_client(each) for each in names):
+    if len(named) == 1 and any(each in OLD_KEYS or _clients_of(each) for each in names):
         return named[0]
-    consumer, producer = len(names & _CONSUMER_KEYS), len(names & _PRODUCER_KEYS)
+    clients = [_clients_of(each) for each in names]
+    consumer, producer = (clients.count({each}) for each in ("consumer", "producer"))
     if consumer != producer:
         return FileKind.CONSUMER if consumer > producer else FileKind.PRODUCER
     return None
 
 
-def _is_of_client(key: str) -> bool:
-    return key in OLD_KEYS or bool({"consumer", "producer"} & set(kafka_keys().roles_of(key)))
+def _clients_of(key: str) -> set[str]:
+    found = {"consumer", "producer"} & set(kafka_keys().roles_of(key))
+    return {_OF_OLD_CLIENTS[key]} if key in _OF_OLD_CLIENTS else found

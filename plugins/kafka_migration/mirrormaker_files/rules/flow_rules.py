@@ -9,11 +9,9 @@ from dataclasses import replace
 from kafka_migration.core.text.shortened import some
 from kafka_migration.kafka_tables.accepted import trimmed
 from kafka_migration.mirrormaker_files.effective.dedicated import Dedicated, flows_with_lines
-from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
-from kafka_migration.mirrormaker_files.effective.readers import Effective
+from kafka_migration.mirrormaker_files.effective.readers import Effective, kafka_version
 from kafka_migration.mirrormaker_files.ground.ground import (
     CHECKPOINT,
-    CONNECTORS,
     SOURCE,
     Ground,
     at_given,
@@ -32,6 +30,7 @@ from kafka_migration.mirrormaker_files.model.lint_finding import (
     on_file,
 )
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Flow, MirrorFile, MirrorSetting, Place
+from kafka_migration.mirrormaker_files.model.readers_of_keys import CLASS, role_of_class
 
 # The old clients had other names for it, which have a finding of their own.
 _ADDRESS_KEYS = frozenset({"bootstrap.servers", "zookeeper.connect", "metadata.broker.list", "broker.list"})
@@ -94,7 +93,7 @@ def _line_of_cluster(file: MirrorFile, alias: str) -> int:
 
 def _connector_addresses(file: MirrorFile) -> Iterator[LintFinding]:
     for setting in file.at(Place.CONNECTOR):
-        role = _role(setting)
+        role = role_of_class(setting.value) if setting.key == CLASS else None
         if not role:
             continue
         needed = ("target",) if role == "mirror_heartbeat" else ("source", "target")
@@ -102,15 +101,6 @@ def _connector_addresses(file: MirrorFile) -> Iterator[LintFinding]:
         if missing := [f"`{side}.cluster.bootstrap.servers`" for side in needed if side not in own]:
             line = file.line_of_connector(setting.owner)
             yield _no_address(file, f"the connector has no {' and no '.join(missing)}", " and ".join(missing), line)
-
-
-def _role(setting: MirrorSetting) -> str:
-    """Return the role of the connector whose class this setting names; empty for other settings and classes."""
-    if setting.key != "connector.class":
-        return ""
-    name = setting.value.strip().rpartition(".")[2].removesuffix("Connector")
-    role = f"mirror_{name.removeprefix('Mirror').lower()}"
-    return role if name.startswith("Mirror") and role in CONNECTORS else ""
 
 
 def enabled_flows(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:

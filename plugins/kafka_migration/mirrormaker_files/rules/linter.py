@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from kafka_migration.kafka_tables.kafka_keys import KafkaKeys
 from kafka_migration.mirrormaker_files.effective.all_files import readers_of
 from kafka_migration.mirrormaker_files.effective.dedicated import with_flows
-from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
-from kafka_migration.mirrormaker_files.effective.readers import Readers
+from kafka_migration.mirrormaker_files.effective.readers import Readers, kafka_version
 from kafka_migration.mirrormaker_files.ground.given_variables import with_variables
 from kafka_migration.mirrormaker_files.ground.ground import Ground
 from kafka_migration.mirrormaker_files.line_rules.address_rules import ADDRESS_RULES, REFERENCE_RULES

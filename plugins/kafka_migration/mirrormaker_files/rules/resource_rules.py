@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from kafka_migration.kafka_tables.accepted import nearest_word
 from kafka_migration.mirrormaker_files.ground.ground import Ground, lines
@@ -11,102 +11,18 @@ from kafka_migration.mirrormaker_files.ground.meant import right_place
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, key_of, on_file
 from kafka_migration.mirrormaker_files.model.mirror_settings import (
-    Fault,
-    FieldFault,
     FileKind,
     MirrorFile,
     MirrorSetting,
     Place,
 )
 
-_REFUSED = "Kubernetes refuses the resource"
-Texts = tuple[LintCode, str, str, str]
-
 
 def field_faults(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:
     """Yield a finding for each fault of a field."""
     for fault in file.faults:
         setting = MirrorSetting(fault.line, fault.path, "", Place.FIELD, fault.path)
-        yield at(file, setting, *_TEXTS[fault.fault](fault))
-
-
-def _unknown(fault: FieldFault) -> Texts:
-    if fault.missing:
-        return LintCode.FIELD_UNKNOWN, f"{fault.found}, and `{fault.missing}` is required", _REFUSED, fault.fix
-    effect = "Kubernetes refuses or drops it, so Strimzi does not see its value"
-    if fault.is_kept:
-        effect = "Strimzi's operator does not know it, so its value has no effect"
-    return LintCode.FIELD_UNKNOWN, fault.found, effect, fault.fix
-
-
-def _missing(fault: FieldFault) -> Texts:
-    words = ("s", "are") if "," in fault.found else ("", "is")
-    found = f"the required field{words[0]} {fault.found} {words[1]} missing"
-    return LintCode.FIELD_MISSING, found, _REFUSED, fault.fix
-
-
-def _refused(fault: FieldFault) -> Texts:
-    return LintCode.FIELD_REFUSED, fault.found, _REFUSED, fault.fix
-
-
-def _no_version(fault: FieldFault) -> Texts:
-    found = f"no release of Strimzi has {fault.found} in this API version"
-    return LintCode.FIELD_REFUSED, found, _REFUSED, fault.fix
-
-
-def _set_by_operator(fault: FieldFault) -> Texts:
-    if fault.found.startswith("`topics") or fault.found.startswith("`groups"):
-        found = f"{fault.found} replaces this value"
-        return LintCode.KEY_SET_BY_OPERATOR, found, "this line is ignored", "Remove the line that is wrong."
-    found = "Strimzi's operator does not take this key from `config`"
-    if fault.path.endswith(("connector.class", ".name")):
-        return LintCode.KEY_SET_BY_OPERATOR, found, "it sets the key itself, and ignores the line", "Remove the line."
-    words = "fields {} count" if " and " in fault.found else "field {} counts"
-    effect = "it ignores the line" + (f": the {words.format(fault.found)}" if fault.found else "")
-    if fault.path.startswith("config."):
-        effect += " for the workers, which write the records"
-    fix = f"Remove the line, and set {fault.found}." if fault.found else "Remove the line."
-    return LintCode.KEY_SET_BY_OPERATOR, found, effect, fix
-
-
-def _login_open(fault: FieldFault) -> Texts:
-    found, effect = f"`{fault.found}` without `tls`", "the login crosses the network without encryption"
-    return LintCode.LOGIN_UNENCRYPTED, found, effect, "Add `tls`, with the address of a listener that has TLS."
-
-
-def _login_unused(_: FieldFault) -> Texts:
-    found, effect = "a certificate without `tls`", "the clients use PLAINTEXT, and the certificate is not used"
-    return LintCode.LOGIN_NOT_USED, found, effect, "Add `tls`."
-
-
-def _tls_off(_: FieldFault) -> Texts:
-    found, effect = "a setting of TLS without `tls`", "it has no effect: the clients of this cluster do not use TLS"
-    return LintCode.LOGIN_NOT_USED, found, effect, "Add `tls` beside `config`, or remove the line."
-
-
-def _login_incomplete(fault: FieldFault) -> Texts:
-    effect = "Strimzi's operator refuses the resource, or fails when it makes the login"
-    return LintCode.LOGIN_INCOMPLETE, fault.found, effect, fault.fix
-
-
-def _login_file(fault: FieldFault) -> Texts:
-    effect = "Java does not read the file or the block, so the clients that take their login from it do not start"
-    fix = 'End each login module with `;`, and the block `KafkaClient` with `};`. Write `name="value"` for an option.'
-    return LintCode.LOGIN_REFUSED, f"the login file has {fault.found}", effect, fix
-
-
-_TEXTS: dict[Fault, Callable[[FieldFault], Texts]] = {
-    Fault.UNKNOWN: _unknown,
-    Fault.MISSING: _missing,
-    Fault.REFUSED: _refused,
-    Fault.NO_VERSION: _no_version,
-    Fault.SET_BY_OPERATOR: _set_by_operator,
-    Fault.LOGIN_OPEN: _login_open,
-    Fault.LOGIN_UNUSED: _login_unused,
-    Fault.TLS_OFF: _tls_off,
-    Fault.LOGIN_INCOMPLETE: _login_incomplete,
-    Fault.LOGIN_FILE: _login_file,
-}
+        yield at(file, setting, fault.code, fault.found, fault.effect, fault.fix)
 
 
 def cluster_references(file: MirrorFile, _: Ground) -> Iterator[LintFinding]:

@@ -10,8 +10,7 @@ from itertools import permutations
 from kafka_migration.core.text.regex import regex
 from kafka_migration.kafka_tables.accepted import nearest, trimmed
 from kafka_migration.mirrormaker_files.effective.dedicated import Dedicated
-from kafka_migration.mirrormaker_files.effective.kafka_version import kafka_version
-from kafka_migration.mirrormaker_files.effective.readers import Effective, Given
+from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, kafka_version
 from kafka_migration.mirrormaker_files.ground.ground import CONNECTORS, Ground, at_given, is_given, lines_in
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, at, on_file, the_value

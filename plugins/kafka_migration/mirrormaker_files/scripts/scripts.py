@@ -15,6 +15,9 @@ from kafka_migration.mirrormaker_files.model.lint_limits import LONGEST_COMMAND,
 from kafka_migration.mirrormaker_files.model.mirror_settings import NO_SCRIPT, FileKind, ScriptFacts, VariableList
 from kafka_migration.mirrormaker_files.model.remarks import Oddity, OpenQuote
 from kafka_migration.mirrormaker_files.scripts.shell_words import (
+    CLOSES,
+    OPENS,
+    Assigned,
     Command,
     HereDocument,
     Splitter,
@@ -23,7 +26,7 @@ from kafka_migration.mirrormaker_files.scripts.shell_words import (
     as_docker_reads,
     whole_commands,
 )
-from kafka_migration.mirrormaker_files.scripts.written_files import SetText, TextPart, Writer
+from kafka_migration.mirrormaker_files.scripts.written_files import TextPart, Writer
 
 COMMAND = regex(rf"(?:{PROGRAM})\b")
 _PROGRAM = regex(rf"(?:.*[/\\=])?({PROGRAM})", re.DOTALL)
@@ -44,7 +47,6 @@ _INLINE = regex(r"-[a-z]{0,5}c|/c")
 _REMOTE = frozenset({"eval", "ssh"})
 _ASSIGNMENT = regex(r"(?:Environment=)?([A-Za-z_]\w{0,199})=(.*)", re.DOTALL)
 _DECLARES = frozenset({"export", "readonly", "local", "declare", "typeset", "set", "ENV", "then", "else", "do", "env"})
-_OPENS, _CLOSES = frozenset({"if", "case", "while", "until", "for"}), frozenset({"fi", "esac", "done"})
 _BATCH = regex(r"@echo off|kafka-mirror-maker\.bat", re.IGNORECASE)
 _CLIENT_OPTIONS = {"consumer.config": FileKind.CONSUMER, "producer.config": FileKind.PRODUCER}
 _UNIT = regex(r"^(?:ExecStart|command)[ \t]{0,20}=", re.MULTILINE)
@@ -56,18 +58,6 @@ _ANY = regex(r"^\^|^\.\*|\.\*$|\$$")
 _ESCAPE = regex(r"\\(.)")
 _LISTED = regex(r"\$(?:([A-Za-z_]\w{0,200})|\{([A-Za-z_]\w{0,200})\})")
 _COMMAND_IN = regex(r"\$\(|`")
-
-
-@dataclass(frozen=True, slots=True)
-class Assigned:
-    """A variable that a script sets. `is_known` if it always has this text: no condition, no other variable in it."""
-
-    line: int
-    name: str
-    value: str
-    is_known: bool
-    # It is set once and under no condition, whatever other variables are in its text.
-    is_single: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +124,7 @@ def written_by(
     commands: Sequence[Command], assigned: Sequence[Assigned], starts: Sequence[Started]
 ) -> tuple[TextPart, ...]:
     """Return the files that commands of a shell write, with the kind for which a command of MirrorMaker uses them."""
-    writer = Writer({each.name: SetText(each.line, each.value) for each in assigned if each.is_single})
+    writer = Writer({each.name: each for each in assigned if each.is_single})
     writer.run(list(_flat(commands)))
     used = {path: kind for start in starts for path, kind in _used(start)}
     return tuple(replace(part, kind=used.get(PurePosixPath(part.name).name)) for part in writer.parts())
@@ -238,7 +228,7 @@ def assigned_by(commands: Iterable[Command]) -> Iterator[Assigned]:
     """Yield each variable that commands set, with its first value."""
     found, depth, is_after = dict[str, Assigned](), 0, False
     for command in commands:
-        depth += sum((word.text in _OPENS) - (word.text in _CLOSES) for word in command.words[:1])
+        depth += sum((word.text in OPENS) - (word.text in CLOSES) for word in command.words[:1])
         for line, name, value in _assignments(command):
             first = found.get(name)
             is_single = depth <= 0 and not is_after

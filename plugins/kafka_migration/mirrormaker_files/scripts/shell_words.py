@@ -20,6 +20,8 @@ _BLANKS = regex(r"[ \t\r\f\v]+")
 _OPTION = regex(r"--?[A-Za-z]")
 _IMAGE = regex(r"^FROM[ \t]{1,20}\S", re.MULTILINE)
 _CONTINUED = regex(r"\\[ \t]{0,100}$")
+# Words between which commands are run under a condition.
+OPENS, CLOSES = frozenset({"if", "case", "while", "until", "for"}), frozenset({"fi", "esac", "done"})
 
 
 class Syntax(Enum):
@@ -72,6 +74,18 @@ class HereDocument:
     file: str
     # The shell puts no variables into it.
     is_quoted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """A variable that a script sets. `is_known` if it always has this text: no condition, no other variable in it."""
+
+    line: int
+    name: str
+    value: str
+    is_known: bool
+    # It is set once and under no condition, whatever other variables are in its text.
+    is_single: bool = False
 
 
 class Splitter:

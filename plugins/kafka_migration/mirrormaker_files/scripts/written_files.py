@@ -15,10 +15,9 @@ from kafka_migration.core.text.regex import regex
 from kafka_migration.core.text.secret_forms import is_secret_name
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
 from kafka_migration.mirrormaker_files.model.remarks import Oddity, Remark
-from kafka_migration.mirrormaker_files.scripts.shell_words import Command, Word
+from kafka_migration.mirrormaker_files.scripts.shell_words import CLOSES, OPENS, Assigned, Command, Word
 
 _SKIPPED = frozenset({"{", "(", "then", "do", "else", "!", "}", "sudo", "exec"})
-_OPENS, _CLOSES = frozenset({"if", "case", "while", "until", "for"}), frozenset({"fi", "esac", "done"})
 # Commands that say nothing on whether the next one is run.
 _PLAIN = frozenset({"echo", "printf", "cat", "mkdir", "cd", "touch", "rm", "chmod", "set", ":", "sleep", "pwd"})
 _NAME = r"[A-Za-z_]\w{0,200}"
@@ -36,14 +35,6 @@ _AS_IT_IS = regex(
 )
 _FORMAT = regex(r"%[sb]")
 _MOST_WRITTEN = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class SetText:
-    """The text of a variable that a script sets once, with the line on which it stands."""
-
-    line: int
-    text: str
 
 
 @dataclass(slots=True)
@@ -67,11 +58,11 @@ class _File:
 class Writer:
     """Runs the commands of a script as far as they write files."""
 
-    def __init__(self, known: Mapping[str, SetText]) -> None:
+    def __init__(self, known: Mapping[str, Assigned]) -> None:
         """Take the variables whose text is known; another one becomes a reference."""
         self._known, self._files = known, defaultdict[str, _File](_File)
         self._left, self._depth = _MOST_WRITTEN, 0
-        self._longest = max((len(each.text) for each in known.values()), default=0)
+        self._longest = max((len(each.value) for each in known.values()), default=0)
         # What is written between braces, which may have one output together.
         self._group = list[tuple[Command, list[Word]]]()
 
@@ -84,7 +75,7 @@ class Writer:
                 end += 1
             command = commands[place]
             first = command.words[0].text if command.words else ""
-            self._depth += (first in _OPENS) - (first in _CLOSES)
+            self._depth += (first in OPENS) - (first in CLOSES)
             self._run(command, commands[end], is_optional=self._depth > 0 or is_after)
             words = _without_keywords(command.words)
             is_after = command.ends_with in {"&&", "||"} and bool(words) and words[0].text not in _PLAIN
@@ -214,7 +205,7 @@ class Writer:
         """Yield the text of a word with its lines; the text of a variable has the lines on which it is set."""
         match = _WHOLE.fullmatch(word.text)
         known = self._known.get(match[1] or match[2]) if match else None
-        line, text = (known.line, known.text) if known else (word.line, word.text)
+        line, text = (known.line, known.value) if known else (word.line, word.text)
         if known and not word.is_quoted:
             text = " ".join(text.split())
         for place, each in enumerate(text.split("\n")):
@@ -227,8 +218,8 @@ class Writer:
         def put_in(match: re.Match[str]) -> str:
             name = match[1] or match[2] or "command"
             known = self._known.get(name)
-            is_whole = known is not None and _WHOLE.fullmatch(match[0]) and not _REPLACED.search(known.text)
-            return known.text if known and is_whole else f"${{{name}}}"
+            is_whole = known is not None and _WHOLE.fullmatch(match[0]) and not _REPLACED.search(known.value)
+            return known.value if known and is_whole else f"${{{name}}}"
 
         return _REPLACED.sub(put_in, text) if self._longest * text.count("$") <= _MOST_WRITTEN else text
 
