@@ -60,7 +60,8 @@ def test_restarted_coordinator_removes_a_member_that_died_while_it_joined(broker
     brokers.restart("source")
 
     assert [finding.code for finding in refused.value.findings] == [Code.GROUP_ACTIVE]
-    wait_until(lambda: _shape(source, "moved") == (GroupState.EMPTY, 0), what="an empty group")
+    # A rebalance that the restart begins can last as long as the members may take between two polls: five minutes.
+    wait_until(lambda: _shape(source, "moved") == (GroupState.EMPTY, 0), what="an empty group", timeout_s=600)
 
 
 def _let_a_session_end(brokers: Sandbox, source: ConfluentCluster) -> None:
