@@ -178,7 +178,7 @@ def test_record_after_the_approval_outdates_it(live: LiveWorld, mirrored: LiveMi
 
 
 @pytest.mark.campaign
-@pytest.mark.settings(fence_wait="8s")
+@pytest.mark.settings(fence_wait="15s")
 def test_partition_that_still_gets_records_is_named(mirrored: LiveMigration) -> None:
     """Without a stand-still in fence_wait the run is refused with topic and partition, and nothing is written."""
     run_id = mirrored.trigger("cutover")
