@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
@@ -14,6 +15,9 @@ from kafka_migration.cli.main import main
 from tests.unit.mirrormaker_files.planted import HEAD, START
 
 SIZE = 990_000
+# The processor time that one file may take, however busy the machine is: most take half a second, none three, and one
+# quadratic step takes longer than this.
+LIMIT_S = 60
 KIND = "kind: KafkaMirrorMaker2\n"
 
 
@@ -96,11 +100,15 @@ def large_files() -> Iterator[tuple[str, str]]:
 
 
 def run_all(folder: Path) -> None:
-    """Run `import`, which lints first, on each file, and print its name before, and the exit code after it."""
+    """Run `import`, which lints first, on each file, and print its name before, and the exit code after it.
+
+    A file that takes all of its time ends the process by a signal.
+    """
     path = folder / "large"
     for name, text in large_files():
         os.write(1, f"{name}: ".encode())
         path.write_text(text, newline="")
+        signal.setitimer(signal.ITIMER_PROF, LIMIT_S)
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             code = main(["import", str(path), "--name", "copied"])
         os.write(1, f"{code}\n".encode())
