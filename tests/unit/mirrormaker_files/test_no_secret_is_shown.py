@@ -89,8 +89,8 @@ def is_harmless(name: str, text: str) -> bool:
     return any(found and "PASSWORD" not in found for found in types) or CANARY in "".join(file.clusters)
 
 
-# Every 57th variant of the samples, so that each position and each variant has its turn in some file. The campaign takes
-# two more of each 57, and so has every 19th.
+# Every 57th variant of the samples, so that each position and each variant has its turn in some file. The campaign
+# takes two more of each 57, so it has every 19th.
 STEP = 57
 some_of_each = pytest.mark.parametrize(
     "first", [0, *(pytest.param(first, marks=pytest.mark.campaign) for first in (19, 38))]

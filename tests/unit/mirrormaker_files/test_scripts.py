@@ -119,14 +119,14 @@ def test_a_script_without_mirrormaker_is_refused() -> None:
     "text",
     [
         "#!/bin/sh\n" + f"A={'x ' * 400}\n{RUN} --whitelist a\n" + "echo $A $A $A\n" * 50_000,
-        f"#!/bin/sh\n{RUN} --whitelist a\n" + "$($( " * 100_000,
+        f"#!/bin/sh\n{RUN} --whitelist a\n" + "$($( " * 90_000,
         f"#!/bin/sh\n{RUN} --whitelist a\n" + "cat <<X\n" * 100_000,
         f"#!/bin/sh\n{RUN} --whitelist a\n" + '"a\n' * 200_001,
     ],
 )
 def test_large_scripts_are_read(text: str) -> None:
     """Variables, expressions, here-documents and quotes of a large script take a bounded time and space."""
-    assert options(text) == [["2 --whitelist=a"]] or options(text) == [["3 --whitelist=a"]]
+    assert options(text) in ([["2 --whitelist=a"]], [["3 --whitelist=a"]])
 
 
 def test_many_commands_are_refused() -> None:
