@@ -40,9 +40,10 @@ pytestmark = pytest.mark.unit
 ROOT = Path(__file__).parents[3]
 
 
-def test_every_large_file_ends(tmp_path: Path) -> None:
-    """Each file of almost a megabyte is judged or refused; one that takes its whole processor time is named."""
-    command = [sys.executable, "-m", "tests.unit.mirrormaker_files.large_files", str(tmp_path)]
+@pytest.mark.parametrize("share", [4, pytest.param(1, marks=pytest.mark.campaign)])
+def test_every_large_file_ends(tmp_path: Path, share: int) -> None:
+    """Each file, of almost a megabyte or a quarter, is judged or refused; one that takes all of its time is named."""
+    command = [sys.executable, "-m", "tests.unit.mirrormaker_files.large_files", str(tmp_path), str(share)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "plugins")}
     ended = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=False)
     lines = ended.stdout.splitlines()
