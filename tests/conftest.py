@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 import tempfile
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -73,15 +74,15 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(allowed_skips)
 
 
-def pytest_collection(session: pytest.Session) -> None:
-    """Look for no garbage while objects are made that all tests need; that took a third of the time."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage while objects are made that all tests need, which took a third of the time, nor in them."""
     gc.disable()
-
-
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Look for garbage again, but not among those objects."""
-    gc.freeze()
-    gc.enable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
