@@ -33,8 +33,9 @@ up: bootstrap ## Start the clusters with a filled source, the MirrorMaker host a
 down: ## Stop everything that `make up` started
 	@if [ -x $(RUN) ]; then $(RUN) -m sandbox down; else echo 'No sandbox is running.'; fi
 
-# Each part shows the durations of its slowest tests.
-PYTEST := $(RUN) -m pytest --durations=20 --durations-min=2
+# Each part shows the durations of its slowest tests. Python keeps what it compiled, and pytest its assertions, also
+# where the environment forbids it: each process of each run would compile all tests again.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(RUN) -m pytest --durations=20 --durations-min=2
 
 .PHONY: test
 test: bootstrap-tests ## All tests except the long campaigns: those of whole runs, and the others beside them
@@ -65,7 +66,7 @@ test-parts: bootstrap-tests ## Only the live tests that need clusters or a Mirro
 
 .PHONY: test-live
 test-live: bootstrap-tests ## Only the tests on real clusters
-	@$(RUN) -m pytest -m "live and not campaign"
+	@$(PYTEST) -m "live and not campaign"
 
 # The tests of a campaign that passed on this commit. After an interruption only the others are run.
 PASSED ?= .cache/passed-$(shell git describe --always --dirty)

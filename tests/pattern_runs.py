@@ -17,8 +17,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-LARGE, MEDIUM = 8 * 2**20, 128 * 2**10
-# A pattern whose time grows with the square of the text takes hours for 8 MiB, and much longer for 128 KiB.
+MEDIUM = 128 * 2**10
+# A pattern whose time grows with the square of the text takes minutes for 1 MiB, and hours for 8 MiB.
 MOST_MEMORY = 3 * 2**30
 MOST_MATCHES = 10_000
 ONE_MATCH = frozenset({"match", "fullmatch", "search"})
@@ -26,22 +26,21 @@ ONE_MATCH = frozenset({"match", "fullmatch", "search"})
 MOST_MIXTURES = 30
 # Of each kind: a letter, a digit, a blank, and the signs at which patterns begin and end.
 LETTERS = ("a", "0", " ", "\n", "\\", "_")
-_LETTER = "a" * LARGE
 
 
-def texts(literals: Sequence[str], *, is_linear: bool) -> Iterator[str]:
-    """Yield a letter and each literal repeated to 8 MiB; single signs, and mixtures of two, repeated to 128 KiB.
+def texts(literals: Sequence[str], large: int, *, is_linear: bool) -> Iterator[str]:
+    """Yield a letter and each literal repeated to a large text; single signs, and mixtures of two, to 128 KiB.
 
-    A pattern whose form bounds the steps at each place takes a time in proportion to any text. Two texts of 8 MiB show
-    how long: a letter, and all its literals in turn.
+    A pattern whose form bounds the steps at each place takes a time in proportion to any text. Two large texts show how
+    long: a letter, and all its literals in turn.
     """
-    yield _LETTER
+    yield "a" * large
     if is_linear:
         every = "".join(literals) or " "
-        yield every * (LARGE // len(every))
+        yield every * (large // len(every))
         return
     for literal in literals:
-        yield literal * ((LARGE if len(literal) > 1 else MEDIUM) // len(literal))
+        yield literal * ((large if len(literal) > 1 else MEDIUM) // len(literal))
     yield from (letter * MEDIUM for letter in LETTERS)
     mixtures = [(literal, other) for literal in literals for other in (*literals, *LETTERS)]
     for literal, other in mixtures[:: 1 + len(mixtures) // MOST_MIXTURES]:
@@ -71,7 +70,7 @@ def run(task: dict[str, Any]) -> str:
     code = 1
     try:
         pattern = re.compile(task["pattern"], task["flags"])
-        for text in texts(task["literals"], is_linear=task["is_linear"]):
+        for text in texts(task["literals"], task["large"], is_linear=task["is_linear"]):
             use(pattern, task["methods"], text)
         code = 0
     finally:

@@ -130,7 +130,7 @@ def world(tmp_path: Path, migration_text: str, monkeypatch: pytest.MonkeyPatch) 
     from tests.airflow.world import World
 
     made = made_in(World, tmp_path, migration_text)
-    quicken(monkeypatch)
+    quicken(made, monkeypatch)
     _connect(made, monkeypatch)
     return made
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 from tests.syntax import nodes_of
 
@@ -24,7 +23,12 @@ def _places() -> Iterator[tuple[str, ast.Call]]:
                 yield room, node
 
 
-PLACES = {f"{room}:{call.lineno}": call for room, call in _places()}
+@cache
+def places() -> dict[str, ast.Call]:
+    """Return the calls by their places; all tests are collected without reading the package."""
+    return {f"{room}:{call.lineno}": call for room, call in _places()}
+
+
 # In the order in which a finding takes them.
 FIELDS = ("code", "subject", "found", "expected", "remedy", *SENTENCES)
 
@@ -40,20 +44,37 @@ def _texts(sentence: ast.expr) -> list[str]:
 
 def test_every_place_that_makes_a_finding_brings_its_sentences() -> None:
     """A finding says what happened and why it matters; data alone is no sentence."""
-    assert PLACES
-    assert [] == [place for place, call in PLACES.items() if not {*SENTENCES} <= _given(call).keys()]
+    assert places()
+    assert [] == [place for place, call in places().items() if not {*SENTENCES} <= _given(call).keys()]
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_sentences_are_whole(place: str) -> None:
+def test_sentences_are_whole() -> None:
     """Each literal sentence ends with a full stop, says a fact, and is not the frame of the data."""
-    given = _given(PLACES[place])
-    for name in SENTENCES:
-        sentence = given.get(name)
-        if isinstance(sentence, ast.Constant) and isinstance(sentence.value, str):
-            assert sentence.value[:1].isupper()
-        last = sentence.values[-1] if isinstance(sentence, ast.JoinedStr) else sentence
-        if isinstance(last, ast.Constant):
-            assert str(last.value).endswith(".")
-        for text in _texts(sentence) if sentence is not None else []:
-            assert [] == [each for each in FORBIDDEN if each in text.lower()]
+    given = {place: _given(call) for place, call in places().items()}
+
+    assert [] == [
+        (place, name, fault)
+        for place, values in given.items()
+        for name in SENTENCES
+        for fault in _faults(values.get(name))
+    ]
+
+
+def _faults(sentence: ast.expr | None) -> Iterator[str]:
+    """Yield what is wrong with the literal parts of a sentence."""
+    if sentence is None:
+        return
+    if isinstance(sentence, ast.Constant) and isinstance(sentence.value, str) and not sentence.value[:1].isupper():
+        yield "begins with a small letter"
+    last = sentence.values[-1] if isinstance(sentence, ast.JoinedStr) else sentence
+    if isinstance(last, ast.Constant) and not str(last.value).endswith("."):
+        yield "no full stop"
+    for text in _texts(sentence):
+        yield from (each for each in FORBIDDEN if each in text.lower())
+
+
+def test_faults_of_sentences_are_found() -> None:
+    """Each rule on sentences refuses one that breaks it."""
+    faulty = ("'a topic is gone.'", "'A topic is gone'", "f'{topic} is gone'", "f'A topic? {topic}.'")
+
+    assert [1, 1, 1, 1] == [len(list(_faults(ast.parse(each, mode="eval").body))) for each in faulty]

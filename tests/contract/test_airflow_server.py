@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kafka_migration.adapters.http import http_service
 from kafka_migration.adapters.http.airflow_api import HttpAirflow
 from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.findings.errors import Refused, TransientError
@@ -98,6 +99,17 @@ def test_settings_that_no_client_takes() -> None:
         HttpAirflow("--server", settings)
     with pytest.raises(Refused, match="no text of ASCII"):
         HttpAirflow("--server", HttpSettings("--server", "https://127.0.0.1:1"), "tok\nen")
+
+
+def test_only_tls_reads_authorities(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service without TLS needs no authorities, which take longer to read than the whole request."""
+    read: list[str | None] = []
+    monkeypatch.setattr(http_service, "trusting", read.append)
+    HttpAirflow("--server", HttpSettings("--server", "http://127.0.0.1:1"), "token")
+    assert [] == read
+
+    HttpAirflow("--server", HttpSettings("--server", "https://127.0.0.1:1", ca_pem="a certificate"), "token")
+    assert ["a certificate"] == read
 
 
 def echo(shape: str, body: Any, headers: str) -> Any:

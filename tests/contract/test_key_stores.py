@@ -13,6 +13,7 @@ from confluent_kafka.admin import AdminClient
 from kafka_migration.core.connections.connection_checks import connection_findings
 from kafka_migration.core.connections.java_properties import java_properties
 from sandbox.environment import program
+from sandbox.kafka import SHORT_LIVED
 
 PAGE = Path(__file__).parents[2] / "docs" / "installation.md"
 PASSWORD = "changeit-4711"
@@ -21,7 +22,7 @@ PASSWORD = "changeit-4711"
 @pytest.mark.parametrize("kind", ["JKS", "PKCS12"])
 def test_key_store_becomes_pem(tmp_path: Path, kind: str) -> None:
     """Key, certificate and CA arrive in a form that librdkafka loads and Java reads."""
-    environment = {**os.environ, "STORE_PASSWORD": PASSWORD}
+    environment = {**os.environ, "STORE_PASSWORD": PASSWORD, "JAVA_TOOL_OPTIONS": " ".join(SHORT_LIVED)}
 
     def run(*command: str) -> None:
         done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)

@@ -19,6 +19,8 @@ from tests.contract.process_contract import GRACE_S, ME
 from tests.contract.test_mirrorctl_faults import generation_dir
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.live
+
 SHORT_LEASE_S = 2
 
 

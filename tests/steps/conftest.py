@@ -21,8 +21,9 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 @pytest.fixture
 def world(tmp_path: Path, migration_text: str, monkeypatch: pytest.MonkeyPatch) -> World:
     """Two clusters with the source's topics, a host, and the migration file `shop`."""
-    quicken(monkeypatch)
-    return made_in(World, tmp_path, migration_text)
+    made = made_in(World, tmp_path, migration_text)
+    quicken(made, monkeypatch)
+    return made
 
 
 @pytest.fixture

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
-from kafka_migration.adapters.store import evidence_store
+from kafka_migration.adapters.store import document_files, evidence_store
+from kafka_migration.adapters.store.local_files import LocalPath, local_path
 from kafka_migration.core.kafka.cluster import NewTopic
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirror_host import FakeMirrorHost
@@ -35,8 +36,18 @@ def made_in(kind: type[W], folder: Path, migration_text: str) -> W:
     return made
 
 
-def quicken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out the pauses for other processes: none writes evidence, or to the target, in the small world."""
+def quicken(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the pauses for other processes: none writes evidence, or to the target, in the small world.
+
+    Files are opened from the evidence root on, as in a deployment, although tests look at them by paths of their own.
+    """
+    root = f"{world.root}/"
+
+    def below_root(path: Any) -> LocalPath:
+        text = str(path)
+        return LocalPath(root, tuple(text[len(root) :].split("/"))) if text.startswith(root) else local_path(path)
+
+    monkeypatch.setattr(document_files, "local_path", below_root)
     monkeypatch.setattr(evidence_store, "_LOOK_AGAIN_AFTER_S", (0, 0))
     monkeypatch.setattr("kafka_migration.steps.mirror.start_stop.time", SimpleNamespace(sleep=lambda seconds: None))
 

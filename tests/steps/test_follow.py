@@ -47,36 +47,36 @@ def test_following_from_the_start_to_the_ledger(following: Scene) -> None:
     assert world.host.status().is_running
 
     def traffic(now: Scene) -> None:
-        if now.clock.elapsed_s <= 7200:
+        if now.clock.elapsed_s <= 1800:
             now.produce()
             now.copy()
 
     following.script = traffic
     arguments = ["stop", "shop", "--evidence-root", str(world.root), "--reason", "enough"]
-    at(8100, following, lambda now: main(arguments))
+    at(2100, following, lambda now: main(arguments))
     event = watch(following)
     ended = WatchEnded.extended(WatchResult.from_document(event), at=world.run.now(), generation=1)
     world.run.evidence.write(Stored.WATCH, ended)
     world.do("stop_mirror")
     world.judge()
 
-    assert ("followed", [], 8100) == (event["outcome"], event["findings"], following.clock.elapsed_s)
+    assert ("followed", [], 2100) == (event["outcome"], event["findings"], following.clock.elapsed_s)
     assert event["reason"].startswith("asked to stop by ")
     assert event["reason"].endswith(": enough")
     assert following.states[-1] == "following, at the end of the source"
     assert world.host.processes[1].renewals == len(following.infos)
-    assert world.certified.mirror_positions[P0] == 480
+    assert world.certified.mirror_positions[P0] == 120
     assert topic_verdict(world.ledger, "orders") is Verdict.PASS
     assert () == world.ledger.pending_generations
 
 
 def test_following_ends_at_its_time(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The watch ends at the first poll after `follow_until`, also after `watch.time_limit`."""
-    scene = started(world, {"mode": "follow", "follow_until": "2030-01-01T06:00:05+01:00"})
+    scene = started(world, {"mode": "follow", "follow_until": "2030-01-01T02:00:05+01:00"})
     event = watch(scene)
 
-    assert ("followed", 5 * 3600 + 15) == (event["outcome"], scene.clock.elapsed_s)
-    assert "followed until 2030-01-01T06:00:05+01:00" in event["reason"]
+    assert ("followed", 3600 + 15) == (event["outcome"], scene.clock.elapsed_s)
+    assert "followed until 2030-01-01T02:00:05+01:00" in event["reason"]
 
 
 def test_following_goes_on_after_a_restart(following: Scene) -> None:

@@ -207,9 +207,8 @@ def _checked(form: type[Model], text: str, where: str) -> Model:
     try:
         return form.model_validate(data)
     except ValidationError as error:
-        found = mistakes(form, where, error.errors())
-        findings, further = found[:MAX_FINDINGS], len(found) - MAX_FINDINGS
-        if further > 0:
+        findings, further = mistakes(form, where, error.errors(), MAX_FINDINGS)
+        if further:
             more = f"{further:,} more mistakes"
             findings.append(invalid(where, more, "none", f"The file has {more}.", "Correct the listed mistakes first."))
         raise Refused(findings) from None

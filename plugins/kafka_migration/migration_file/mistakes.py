@@ -90,10 +90,11 @@ _EXPECTED = {
 }
 
 
-def mistakes(form: type[BaseModel], where: str, errors: Sequence[ErrorDetails]) -> list[Finding]:
-    """Return one finding per error of pydantic; a value with a wrong key is one mistake."""
+def mistakes(form: type[BaseModel], where: str, errors: Sequence[ErrorDetails], most: int) -> tuple[list[Finding], int]:
+    """Return findings on the first errors of pydantic, and how many more there are; a wrong key is one mistake."""
     wrong_keys = {error["loc"][:-1] for error in errors if error["loc"][-1:] == ("[key]",)}
-    return [_mistake(form, where, error) for error in errors if error["loc"] not in wrong_keys]
+    found = [error for error in errors if error["loc"] not in wrong_keys]
+    return [_mistake(form, where, error) for error in found[:most]], len(found[most:])
 
 
 def _mistake(form: type[BaseModel], where: str, details: ErrorDetails) -> Finding:

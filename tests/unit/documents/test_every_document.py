@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import importlib
 import json
 import pkgutil
@@ -22,7 +21,9 @@ from kafka_migration.core.report.run_document import RunDocument, Steps
 
 SEEDS = range(20)
 ANY_VALUE: list[Any] = [None, 12, "x", [1, {"y": None}], {"z": [True]}]
-OTHERS: list[Any] = [None, True, 7, -0.5, "text", [], {}, ["text"], {"text": 1}, float("nan")]
+OTHERS: list[tuple[Any, str]] = [
+    (other, json.dumps(other)) for other in (None, True, 7, -0.5, "text", [], {}, ["text"], {"text": 1}, float("nan"))
+]
 
 
 def _documents() -> list[type[Document]]:
@@ -115,33 +116,36 @@ def test_no_changed_field_goes_unnoticed(kind: type[Document]) -> None:
 
 
 def _changes(made: Document) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Return the document of a value with one field missing, of another type, or swapped."""
+    """Yield the document of a value with one field missing, of another type, or swapped.
+
+    It is one document, which is changed while it is looked at, and then as it was.
+    """
     document = json.loads(json.dumps(made.to_document()))
     for path, names, optional in _objects(made):
-        for name in names:
-            changed, place = _copied(document, path)
-            del place[name]
-            # Without it, an optional field has its default, which may be its value.
-            if name not in optional:
-                yield f"without {path} {name}", changed
-            for other in OTHERS:
-                changed, place = _copied(document, path)
-                if json.dumps(place[name]) != json.dumps(other):
-                    place[name] = other
-                    yield f"{path} {name} is {other!r}", changed
-        for one, other in pairwise(names):
-            changed, place = _copied(document, path)
-            if json.dumps(place[one]) != json.dumps(place[other]):
-                place[one], place[other] = place[other], place[one]
-                yield f"{path} {one} and {other} swapped", changed
+        place = document
+        for name in path:
+            place = place[name]
+        texts, values = {name: json.dumps(place[name]) for name in names}, dict(place)
+        for what, changed in _changed(values, names, texts, optional):
+            place.clear()
+            place.update(changed)
+            yield f"{path} {what}", document
+        place.clear()
+        place.update(values)
 
 
-def _copied(document: dict[str, Any], path: tuple[Any, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a copy of a document, and the object at a path of it."""
-    changed = place = copy.deepcopy(document)
-    for name in path:
-        place = place[name]
-    return changed, place
+def _changed(
+    values: dict[str, Any], names: list[str], texts: dict[str, str], optional: frozenset[str]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield an object with one field missing, of another type, or swapped."""
+    for name in names:
+        # Without it, an optional field has its default, which may be its value.
+        if name not in optional:
+            yield f"without {name}", {other: value for other, value in values.items() if other != name}
+        yield from ((f"{name} is {o!r}", {**values, name: o}) for o, text in OTHERS if text != texts[name])
+    for one, other in pairwise(names):
+        if texts[one] != texts[other]:
+            yield f"{one} and {other} swapped", {**values, one: values[other], other: values[one]}
 
 
 def _objects(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], list[str], frozenset[str]]]:

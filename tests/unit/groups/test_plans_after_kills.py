@@ -18,7 +18,7 @@ from tests.unit.partitions import P0
 
 log = logging.getLogger(__name__)
 
-PLANS = 4_000
+PLANS = 1_500
 MANY_PLANS = 40_000
 
 

@@ -91,24 +91,35 @@ def dumped(document: object) -> str:
     return str(yaml.dump(document, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True))
 
 
-def with_value(path: Path, value: object) -> str:
-    """Return the full file with another value at a place; the last part may be a new field."""
-    document = copy.deepcopy(DOCUMENT)
-    place: Any = document
+SECTIONS = {name: dumped({name: section}) for name, section in DOCUMENT.items()}
+
+
+def _with_section(name: str | int, section: Mapping[Any, Any]) -> str:
+    """Return the full file with another text of one section; a new section is the last."""
+    return "".join((SECTIONS | {str(name): dumped(section)}).values())
+
+
+def _place(path: Path) -> tuple[dict[Any, Any], Any]:
+    """Return a copy of the section of a path, and what of it holds the last part."""
+    section = copy.deepcopy({name: DOCUMENT[name] for name in path[:1] if name in DOCUMENT})
+    place: Any = section
     for part in path[:-1]:
         place = place[part]
+    return section, place
+
+
+def with_value(path: Path, value: object) -> str:
+    """Return the full file with another value at a place; the last part may be a new field."""
+    section, place = _place(path)
     place[path[-1]] = value
-    return dumped(document)
+    return _with_section(path[0], section)
 
 
 def with_key(path: Path, key: object) -> str:
     """Return the full file with another key in place of the last part of a path."""
-    document = copy.deepcopy(DOCUMENT)
-    place: Any = document
-    for part in path[:-1]:
-        place = place[part]
+    section, place = _place(path)
     place[key] = place.pop(path[-1])
-    return dumped(document)
+    return _with_section(path[0], section)
 
 
 def texts() -> Iterator[Path]:

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
+from kafka_migration.migration_file import loading
 from kafka_migration.migration_file.loading import MAX_FINDINGS, load_migration
 from tests.golden import assert_golden
 from tests.unit.migration_file.bad_files import CANARY, FAMILIES, FULL
+from tests.unit.migration_file.test_json_schema import NOT_SAID, SCHEMA
 from tests.unit.migration_file.test_migration_file import LONGEST_FINDING
 
 GOLDEN = Path(__file__).with_name("bad_files.golden")
 MANY_UNKNOWN_FIELDS = "k19999: 1"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def parsed() -> Iterator[Callable[[str, str], Any]]:
+    """What YAML says of each file, which both tests of all files need and which takes most of their time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loading, "_parse_yaml", cache(loading._parse_yaml))
+        yield loading._parse_yaml
 
 
 def findings_of(text: str) -> list[str]:
@@ -62,3 +76,15 @@ def test_findings_are_golden() -> None:
 
     assert len(results) >= 300
     assert_golden(GOLDEN, results)
+
+
+def test_the_schema_refuses_what_it_can_say(parsed: Callable[[str, str], Any]) -> None:
+    """Of all bad files that are valid YAML, JSON Schema accepts only those with a mistake that it cannot describe."""
+    cases = []
+    for files in FAMILIES.values():
+        for case, text in files.items():
+            with suppress(Refused):
+                cases.append((case.partition(" = ")[0], parsed(text, "shop.yaml")))
+
+    assert len(cases) > 300
+    assert set() == {place for place, data in cases if SCHEMA.is_valid(data)} - NOT_SAID

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
@@ -14,6 +15,9 @@ from kafka_migration.cli.main import main
 from tests.unit.mirrormaker_files.planted import HEAD, START
 
 SIZE = 990_000
+# The processor time that a whole file may take, however busy the machine is: most take half a second, none three, and
+# one quadratic step takes longer than this. A part of a file has the square of its share.
+LIMIT_S = 128
 KIND = "kind: KafkaMirrorMaker2\n"
 
 
@@ -21,8 +25,8 @@ def _lines(line: str, number: int) -> str:
     return "\n".join(line.format(each) for each in range(number))
 
 
-def _filled(start: str, part: str) -> str:
-    return start + part * ((SIZE - len(start)) // len(part))
+def _filled(start: str, part: str, share: int) -> str:
+    return start + part * ((SIZE // share - len(start)) // len(part))
 
 
 def _json(fields: int) -> str:
@@ -89,22 +93,31 @@ _STARTS = {
 }
 
 
-def large_files() -> Iterator[tuple[str, str]]:
-    """Yield the name and text of each file: much of one thing, and a megabyte of one part after a beginning."""
-    yield from ((name, make(number)) for name, (make, number) in NUMBERED.items())
-    yield from ((f"{name} of {part!r}", _filled(start, part)) for name, start in _STARTS.items() for part in _PARTS)
+def large_files(share: int = 1) -> Iterator[tuple[str, str]]:
+    """Yield the name and text of each file: much of one thing, and a megabyte of one part after a beginning.
+
+    `share` divides the size of all files.
+    """
+    yield from ((name, make(number // share)) for name, (make, number) in NUMBERED.items())
+    yield from (
+        (f"{name} of {part!r}", _filled(start, part, share)) for name, start in _STARTS.items() for part in _PARTS
+    )
 
 
-def run_all(folder: Path) -> None:
-    """Run `import`, which lints first, on each file, and print its name before, and the exit code after it."""
+def run_all(folder: Path, share: int) -> None:
+    """Run `import`, which lints first, on each file, and print its name before, and the exit code after it.
+
+    A file that takes all of its time ends the process by a signal.
+    """
     path = folder / "large"
-    for name, text in large_files():
+    for name, text in large_files(share):
         os.write(1, f"{name}: ".encode())
         path.write_text(text, newline="")
+        signal.setitimer(signal.ITIMER_PROF, LIMIT_S / share**2)
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             code = main(["import", str(path), "--name", "copied"])
         os.write(1, f"{code}\n".encode())
 
 
 if __name__ == "__main__":
-    run_all(Path(sys.argv[1]))
+    run_all(Path(sys.argv[1]), int(sys.argv[2]))

@@ -115,9 +115,18 @@ def imported_text(text: str, kind: FileKind | None) -> str | None:
 
 @pytest.mark.parametrize("kind", [*FileKind, None])
 @given(text=TEXTS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75)
 def test_any_text_is_read_or_refused(kind: FileKind | None, text: str) -> None:
     """Each text is refused with a code, or has findings."""
+    imported_text(text, kind)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("kind", [*FileKind, None])
+@given(text=TEXTS)
+@settings(max_examples=1_500)
+def test_many_texts_are_read_or_refused(kind: FileKind | None, text: str) -> None:
+    """The same with many more texts."""
     imported_text(text, kind)
 
 
@@ -126,8 +135,21 @@ def test_any_text_is_read_or_refused(kind: FileKind | None, text: str) -> None:
 @example(lines=["old->new.topics=^$"])
 @example(lines=["old->new.groups=$"])
 @example(lines=["old->new.topics.exclude=^"])
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=75)
 def test_any_settings_give_a_valid_file(lines: list[str]) -> None:
     """What is imported from a flow with any values is a valid migration file."""
+    assert_valid(lines)
+
+
+@pytest.mark.campaign
+@given(lines=LINES)
+@settings(max_examples=3_000)
+def test_many_settings_give_a_valid_file(lines: list[str]) -> None:
+    """The same with many more values."""
+    assert_valid(lines)
+
+
+def assert_valid(lines: list[str]) -> None:
+    """Import a flow with these lines, and load what is written."""
     if text := imported_text("\n".join([HEAD, *lines]), FileKind.MIRRORMAKER2):
         load_migration(text, where="copied.yaml")

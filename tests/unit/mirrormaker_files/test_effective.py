@@ -16,7 +16,7 @@ from kafka_migration.mirrormaker_files.effective.readers import Effective, Reade
 from kafka_migration.mirrormaker_files.model.mirror_settings import MirrorSetting
 from kafka_migration.mirrormaker_files.reading.any_file import read_mirror_files
 from tests.unit.mirrormaker_files.canaries import CANARY, with_secret_forms, with_secret_keys
-from tests.unit.mirrormaker_files.test_no_secret_is_shown import is_harmless, shows_canary, some_of
+from tests.unit.mirrormaker_files.test_no_secret_is_shown import is_harmless, shows_canary, some_of, some_of_each
 
 pytestmark = pytest.mark.unit
 
@@ -206,10 +206,11 @@ def test_effective_names_lines_and_hides_secrets(tmp_path: Path, capsys: pytest.
     assert CANARY not in "\n".join(lines)
 
 
+@some_of_each
 @pytest.mark.parametrize("form", [with_secret_keys, with_secret_forms])
-def test_effective_shows_no_secret(form: Callable[[str], Iterator[str]]) -> None:
+def test_effective_shows_no_secret(form: Callable[[str], Iterator[str]], first: int) -> None:
     """No value under a key of a secret, and no value that looks like one, is shown, also not as an alias."""
-    for name, text in some_of(form, 0):
+    for name, text in some_of(form, first):
         if shows_canary(shown(name, text)):
             assert form is with_secret_keys, text
             assert is_harmless(name, text), text

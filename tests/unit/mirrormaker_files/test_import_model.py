@@ -94,10 +94,23 @@ def imported(config: dict[str, str]) -> Migration | None:
     return load_migration(found.text, where="copied.yaml")
 
 
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(drawn=configurations())
 def test_the_imported_file_describes_the_same_copy(drawn: tuple[dict[str, str], str, str]) -> None:
     """Flow, names, topics, groups, isolation and tuning are those of the model, or the file is refused."""
+    assert_the_same_copy(drawn)
+
+
+@pytest.mark.campaign
+@settings(max_examples=4_000)
+@given(drawn=configurations())
+def test_many_imported_files_describe_the_same_copy(drawn: tuple[dict[str, str], str, str]) -> None:
+    """The same with many more configurations."""
+    assert_the_same_copy(drawn)
+
+
+def assert_the_same_copy(drawn: tuple[dict[str, str], str, str]) -> None:
+    """Import a configuration, and compare what is copied."""
     config, source, target = drawn
     model, found = Model(config, source, target), imported(config)
     if found is None:

@@ -89,27 +89,37 @@ def is_harmless(name: str, text: str) -> bool:
     return any(found and "PASSWORD" not in found for found in types) or CANARY in "".join(file.clusters)
 
 
+# Every 57th variant of the samples, so that each position and each variant has its turn in some file. The campaign
+# takes two more of each 57, so it has every 19th.
+STEP = 57
+some_of_each = pytest.mark.parametrize(
+    "first", [0, *(pytest.param(first, marks=pytest.mark.campaign) for first in (19, 38))]
+)
+
+
 def some_of(variants: Callable[[str], Iterator[str]], first: int) -> Iterator[tuple[str, str]]:
-    """Yield every 19th variant of the samples, so that each position and each variant has its turn in some file."""
+    """Yield variants of the samples from the given one on."""
     every = ((name, variant) for name, text in texts() for variant in variants(text))
-    return itertools.islice(every, first, None, 19)
+    return itertools.islice(every, first, None, STEP)
 
 
-def test_no_value_of_a_secret_or_mistyped_key_is_shown() -> None:
+@some_of_each
+def test_no_value_of_a_secret_or_mistyped_key_is_shown(first: int) -> None:
     """A value under a key that names a secret, or that is mistyped, is in no answer."""
     shown = [
         (name, variant)
-        for name, variant in some_of(with_secret_keys, 0)
+        for name, variant in some_of(with_secret_keys, first)
         if any(map(shows_canary, answers(name, variant))) and not is_harmless(name, variant)
     ]
     assert shown == []
 
 
-def test_no_value_in_the_form_of_a_secret_is_shown() -> None:
+@some_of_each
+def test_no_value_in_the_form_of_a_secret_is_shown(first: int) -> None:
     """A value that looks like a secret is in no answer, whatever its key is."""
     shown = [
         (name, variant)
-        for name, variant in some_of(with_secret_forms, 0)
+        for name, variant in some_of(with_secret_forms, first)
         if any(map(shows_canary, answers(name, variant)))
     ]
     assert shown == []

@@ -24,8 +24,8 @@ from tests.patterns import (
     nested_repetition,
 )
 
-# Time of the processor for all texts of one pattern; the slowest takes a third.
-MOST_CPU_S = 8
+# Bytes of a large text, and the time of the processor for all texts of one pattern; the slowest takes a third.
+QUICK, WHOLE = (2**20, 2), (8 * 2**20, 8)
 # So many steps at each place of a text are a time that grows with its size alone.
 MOST_STEPS = 1_000
 # Both froze the triggerer or preflight.
@@ -51,7 +51,7 @@ def problem(found: Found) -> str:
     return ""
 
 
-def too_slow(patterns: Iterable[Found], folder: Path, cpu_s: int = MOST_CPU_S) -> dict[str, str]:
+def too_slow(patterns: Iterable[Found], folder: Path, large: int, cpu_s: int) -> dict[str, str]:
     """Return the places of the patterns that take too long for some text, each with the end of its process."""
     tasks = [
         {
@@ -59,6 +59,7 @@ def too_slow(patterns: Iterable[Found], folder: Path, cpu_s: int = MOST_CPU_S) -
             "pattern": each.pattern.pattern,
             "flags": each.pattern.flags,
             "methods": sorted(each.methods),
+            "large": large,
             "cpu_s": cpu_s,
             "literals": literals(each.pattern),
             "is_linear": most_steps(each.pattern) < MOST_STEPS,
@@ -85,9 +86,10 @@ def test_repetitions_are_bounded_anchored_or_last(patterns: list[Found]) -> None
     assert {} == {each.place: (said, each.pattern.pattern) for each in patterns if (said := problem(each))}
 
 
-def test_every_pattern_is_quick_on_8_mib(patterns: list[Found], tmp_path: Path) -> None:
-    """On 8 MiB of a letter or of its literals, and on mixtures, each pattern takes a bounded time."""
-    assert {} == too_slow(patterns, tmp_path)
+@pytest.mark.parametrize(("large", "cpu_s"), [QUICK, pytest.param(*WHOLE, marks=pytest.mark.campaign)])
+def test_every_pattern_is_quick_on_large_texts(patterns: list[Found], tmp_path: Path, large: int, cpu_s: int) -> None:
+    """On a MiB of a letter or of its literals, and on mixtures, each pattern takes a bounded time."""
+    assert {} == too_slow(patterns, tmp_path, large, cpu_s)
 
 
 @pytest.mark.parametrize("text", SLOW, ids=("broker", "denied"))
@@ -96,7 +98,7 @@ def test_slow_pattern_is_seen(text: str, tmp_path: Path) -> None:
     found = Found("here", re.compile(text), frozenset({"search"}))
 
     assert "something must follow" in problem(found)
-    assert [f"here {text}"] == list(too_slow([found], tmp_path, cpu_s=1))
+    assert [f"here {text}"] == list(too_slow([found], tmp_path, 2**20, cpu_s=1))
 
 
 @pytest.mark.parametrize("text", [r"(a+)+b", r"(?:a|b+)*c", r"((?:x{2,})*y)"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from kafka_migration.core.text import secret_forms
@@ -21,6 +23,21 @@ pytestmark = pytest.mark.unit
 def test_names_of_secrets(name: str) -> None:
     """A word for a secret counts in every case and with every separator, also with a wrong letter."""
     assert is_secret_name(name)
+
+
+def test_letters_tell_early_that_a_name_is_another_word() -> None:
+    """The quick comparison of letters changes no answer of the exact one."""
+    random, answers = Random(1), set[bool]()
+    for _ in range(2_000):
+        word = random.choice(secret_forms._WORDS)
+        letters = list(word)
+        for _ in range(random.randrange(4)):
+            place = random.randrange(len(letters))
+            letters[place : place + random.randrange(2)] = random.choice(("", "e", "x", "s"))
+        part, most = "".join(letters), len(word) // 5
+        answers.add(found := secret_forms._is_near(part, word, most))
+        assert found == (secret_forms._distance(part, word) <= most), (part, word)
+    assert {True, False} == answers
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 
@@ -16,7 +15,8 @@ from kafka_migration.core.validation.validation_contract import PartitionResult
 from tests.unit.validation.keyed_replay_model import KeyedLife
 from tests.unit.validation.replay_model import TOPIC, Life, told
 
-HISTORIES = int(os.environ.get("REPLAY_HISTORIES", "300"))
+# The campaign tries many more histories.
+of_histories = pytest.mark.parametrize("histories", [100, pytest.param(3_000, marks=pytest.mark.campaign)])
 
 
 def random_life(seed: int, alphabet: int | None = None) -> Life:
@@ -43,11 +43,12 @@ def finished(life: Life) -> Life:
             return life
 
 
-def test_runs_and_a_validation_of_the_whole_agree() -> None:
+@of_histories
+def test_runs_and_a_validation_of_the_whole_agree(histories: int) -> None:
     """Over random kills, positions, retention, restarts and transactions, all runs together say what one validation of
     the whole says, and what was really sent twice."""
     seen = {Verdict.PASS: 0, Verdict.WARN: 0, "blind": 0}
-    for seed in range(HISTORIES):
+    for seed in range(histories):
         life = finished(random_life(seed))
         life.judge()
         summed = coverage_of(life.ledger)[TOPIC]
@@ -67,13 +68,14 @@ def test_runs_and_a_validation_of_the_whole_agree() -> None:
         assert summed.source_offsets == after.source_offsets, seed
         assert summed.target_records in {None, len(life.target)}, seed
         seen[expected] += 1
-    assert min(seen.values()) > HISTORIES // 20, seen
+    assert min(seen.values()) > histories // 20, seen
 
 
-def test_runs_by_key_and_a_validation_of_the_whole_agree() -> None:
+@of_histories
+def test_runs_by_key_and_a_validation_of_the_whole_agree(histories: int) -> None:
     """The same by key: other partitions on the target, and offsets that do not show what a killed process sent."""
     seen = {Verdict.PASS: 0, Verdict.WARN: 0}
-    for seed in range(HISTORIES):
+    for seed in range(histories):
         rng, life = random.Random(seed), KeyedLife(seed, alphabet=random.Random(seed).choice((0, 3, 12)))
         for last in (*(False for _ in range(rng.randint(1, 5))), True):
             life.produce(rng.randint(1, 8))
@@ -89,7 +91,7 @@ def test_runs_by_key_and_a_validation_of_the_whole_agree() -> None:
         assert (again, again) == (whole.target_records - whole.source_records, summed.surplus_records), seed
         assert ({"RECORDS_REPLAYED"} if again else set()) == told(whole.warnings), seed
         seen[expected] += 1
-    assert min(seen.values()) > HISTORIES // 20, seen
+    assert min(seen.values()) > histories // 20, seen
 
 
 @pytest.mark.parametrize("runs", [1, 2])
@@ -150,13 +152,14 @@ def test_equal_pieces_prove_a_copy(pieces: tuple[Piece, ...], records: str, copi
     assert again is None or {DifferenceKind.DUPLICATE: again} == told
 
 
-def test_damage_is_found_in_any_piece() -> None:
+@of_histories
+def test_damage_is_found_in_any_piece(histories: int) -> None:
     """Over random histories a record that is altered, or of which no copy is left, is never a good verdict.
 
     It is no FAIL only where the record may be one that a killed process sent from after the window's end.
     """
     seen: Counter[Verdict] = Counter()
-    for seed in range(HISTORIES):
+    for seed in range(histories):
         life = finished(random_life(seed, alphabet=0))
         if life.log_start or not life.target:
             continue

@@ -99,7 +99,9 @@ class HttpService:
         # httpcore would write an IPv6 address without its brackets.
         self._headers = {"Host": self._url.netloc, "Accept": accept, "Accept-Encoding": _PLAIN, **_login(settings)}
         try:
-            self._tls, self._proxy = trusting(settings.ca_pem), proxy_of(self._url)
+            # A context reads all authorities of the system.
+            has_tls = self._url.scheme == _SECURE or settings.ca_pem
+            self._tls, self._proxy = trusting(settings.ca_pem) if has_tls else None, proxy_of(self._url)
         except (ssl.SSLError, TypeError):
             raise refused("ssl.ca.pem without a certificate in PEM") from None
         except ValueError as error:

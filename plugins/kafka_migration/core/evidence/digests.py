@@ -8,6 +8,7 @@ incomplete is ignored.
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -82,8 +83,10 @@ def digest_of(content: bytes) -> str:
 
 def joined(*kept: Mapping[str, str]) -> dict[str, str]:
     """Return the digests that several tasks kept as one mapping; a digest replaces an announcement."""
-    names = {name for digests in kept for name in digests}
-    return {name: _joined({d for digests in kept for d in digests.get(name, "").split()}) for name in sorted(names)}
+    found = defaultdict[str, set[str]](set)
+    for name, digests in (each for one in kept for each in one.items()):
+        found[name].update(digests.split())
+    return {name: _joined(found[name]) for name in sorted(found)}
 
 
 def _joined(digests: set[str]) -> str:

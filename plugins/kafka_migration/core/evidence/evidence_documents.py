@@ -60,6 +60,7 @@ class Kind(StrEnum):
 
 
 _ORDER = {kind: number for number, kind in enumerate(Kind, start=1)}
+_KINDS = {str(kind): kind for kind in Kind}
 _DOCUMENT_NAME = re.compile(r"[0-9]{2}-(?P<kind>[a-z-]{1,40})-(?P<number>[1-9][0-9]{0,8})\.json")
 # A folder name must not start with a dot, nor be longer than file systems allow.
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]|^[.]+")
@@ -84,9 +85,9 @@ def document_name(kind: Kind, number: int) -> str:
 def parse_document_name(name: str) -> tuple[Kind, int] | None:
     """Return kind and number, or `None` for a file that is not a task document."""
     match = _DOCUMENT_NAME.fullmatch(name)
-    if match is None or match["kind"] not in set(Kind):
+    if match is None or match["kind"] not in _KINDS:
         return None
-    parsed = Kind(match["kind"]), int(match["number"])
+    parsed = _KINDS[match["kind"]], int(match["number"])
     return parsed if document_name(*parsed) == name else None
 
 

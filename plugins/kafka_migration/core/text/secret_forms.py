@@ -82,11 +82,18 @@ def is_secret_name(name: str) -> bool:
     return any(part in _PARTS or _is_mistyped(part) for part in parts)
 
 
+@lru_cache(maxsize=1024)
 def _is_mistyped(part: str) -> bool:
     """Return whether a part of a name is a word for a secret with one wrong letter, two in a longer word, or mixed."""
     part = part.removesuffix("s")
     words = [word for word in _WORDS if len(word) > 4 and abs(len(part) - len(word)) <= 2]
-    return any(sorted(part) == sorted(word) or _distance(part, word) <= len(word) // 5 for word in words)
+    return any(sorted(part) == sorted(word) or _is_near(part, word, len(word) // 5) for word in words)
+
+
+def _is_near(part: str, word: str, most: int) -> bool:
+    """Return whether so few letters are wrong. Each letter that only one of the words has is a wrong one."""
+    letters, of_word = set(part), set(word)
+    return len(letters - of_word) <= most and len(of_word - letters) <= most and _distance(part, word) <= most
 
 
 def _distance(one: str, other: str) -> int:

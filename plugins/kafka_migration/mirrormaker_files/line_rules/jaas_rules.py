@@ -83,8 +83,8 @@ def _has_sasl(protocol: str) -> bool:
 
 def _is_filled_in(text: str) -> bool:
     """Return whether what is filled in outside of quotes may be any part of the login."""
-    words = [each.text or "" for each in tokens_of(REFERENCE.sub(_FILLED, text)) if each.kind == "word"]
-    return any(_FILLED in word or word.startswith("$") for word in words) or _VARIABLE.match(text) is not None
+    words = (each.text or "" for each in tokens_of(REFERENCE.sub(_FILLED, text)) if each.kind == "word")
+    return _VARIABLE.match(text) is not None or any(_FILLED in word or word.startswith("$") for word in words)
 
 
 def modules(file: MirrorFile, ground: Ground) -> Iterator[LintFinding]:

@@ -41,17 +41,19 @@ class Token:
     place: int = field(default=0, compare=False)
 
 
+_NONE = Token("")
+
+
 def refusal_of_jaas(value: str) -> str:
     """Return why Kafka refuses a `sasl.jaas.config`, as what the login has; empty if it takes it.
 
     No word of the value is in the answer.
     """
-    tokens, count = list(tokens_of(value)), 0
-    while tokens:
-        rest = _without_entry(tokens)
-        if isinstance(rest, str):
-            return rest
-        tokens, count = rest, count + 1
+    tokens, count = tokens_of(value), 0
+    for module in tokens:
+        if refusal := _refusal_of_entry(module, tokens):
+            return refusal
+        count += 1
     return "" if count == 1 else "more than one login module" if count else "no login module"
 
 
@@ -60,23 +62,16 @@ def is_cut(refusal: str) -> bool:
     return refusal == _NOT_ENDED
 
 
-def _without_entry(tokens: list[Token]) -> list[Token] | str:
-    """Return what follows the first entry, or what is wrong with it."""
-    module, *rest = tokens
-    if not rest or (rest[0].text or "").upper() not in FLAGS:
+def _refusal_of_entry(module: Token, rest: Iterator[Token]) -> str:
+    """Take one entry, and return what is wrong with it: the first mistake, after which no more is read."""
+    if (next(rest, _NONE).text or "").upper() not in FLAGS:
         return "no control flag such as `required` after the login module"
-    place = 1
-    while place < len(rest) and rest[place].kind != ";":
-        if not _is_option(rest[place : place + 3]):
+    for token in rest:
+        if token.kind == ";":
+            return "" if module.text else "no login module"
+        if next(rest, _NONE).kind != "=" or next(rest, _NONE).text is None:
             return 'an option that is not written as `name="value"`'
-        place += 3
-    if place >= len(rest):
-        return _NOT_ENDED
-    return rest[place + 1 :] if module.text else "no login module"
-
-
-def _is_option(tokens: list[Token]) -> bool:
-    return len(tokens) == 3 and tokens[1].kind == "=" and tokens[2].text is not None
+    return _NOT_ENDED
 
 
 def tokens_of(text: str, signs: str = _SIGNS) -> Iterator[Token]:

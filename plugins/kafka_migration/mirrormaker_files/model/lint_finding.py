@@ -187,11 +187,13 @@ def value_as_read(setting: MirrorSetting, value: str) -> str:
     return value_of(setting) if COMMENT.search(value) else value_of(setting, value)
 
 
+@lru_cache(maxsize=1024)
 def value_of_kafka(value: str) -> str:
     """Return a value that Kafka makes, which may hold an alias or the name of a connector, unless it has a secret."""
     return given(quoted(value)) if may_be_shown(value) else HIDDEN
 
 
+@lru_cache(maxsize=1024)
 def shown_key(key: str) -> str:
     """Return the key under which a reader gets a value."""
     return brief(quoted(_visible(key)), 100)

@@ -313,8 +313,9 @@ def _list(command: Command) -> str | None:
 def _files(command: Command) -> Iterator[str]:
     """Yield the names of the files that a command may read or write."""
     for text in (command.input, command.output, *(word.text for word in command.words[1:])):
-        name = PurePosixPath(text).name if len(text) < 1_000 else ""
-        if name and not text.startswith("-") and not _SEARCHED.search(text):
+        # A script has many words, and few of them are paths.
+        name = PurePosixPath(text).name if "/" in text or text == "." else text
+        if name and len(text) < 1_000 and not text.startswith("-") and not _SEARCHED.search(text):
             yield name
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from kafka_migration.core.text.regex import regex
+from kafka_migration.mirrormaker_files.model.lint_limits import MOST_SHELL_COMMANDS, require_few
 from kafka_migration.mirrormaker_files.model.remarks import OpenQuote
 
 _PLAIN = regex(r"[^\s'\"\\$`^%#;&|<>()*?\[]+")
@@ -102,7 +103,7 @@ class Splitter:
         self._left = 2 * len(text) + _MOST_REPLACED
 
     def commands(self) -> list[Command]:
-        """Return the simple commands. Raises `OpenQuote`."""
+        """Return the simple commands. Raises `OpenQuote`, and `TooMany` for more than any script has."""
         while self._at < self._end:
             self._step()
         self._close_command("")
@@ -281,6 +282,7 @@ class Splitter:
             self._command.ends_with, self._command.is_glued = operator, is_glued
             self._command.end = self._line
             self._commands.append(self._command)
+            require_few(self._commands, MOST_SHELL_COMMANDS, "commands in one script")
             self._command = Command()
 
     def _here_document(self, word: Word, command: Command, *, is_indented: bool) -> None:
