@@ -57,7 +57,7 @@ class ThisAirflow:
 
     @property
     def asks_tools(self) -> bool:
-        """Whether Kafka's tools on the MirrorMaker host may be asked."""
+        """Whether the clusters may be asked from the MirrorMaker host."""
         return settings.host_tools()
 
 

@@ -27,7 +27,7 @@ class Asked(Enum):
     """A party that a check asks. A check belongs to the last one of its parties, in the order of this list.
 
     Every check may read `FILE`: the migration file, the run's request, the ledger and Airflow's connections. A check
-    that asks only for these declares it alone. `TOOLS` are Kafka's own tools, which ask both clusters from the host.
+    that asks only for these declares it alone. `TOOLS` is a Kafka client on the host, which asks both clusters from there.
     """
 
     FILE = "file", "files", "the migration file and Airflow's connections", Code.CLUSTER_UNREACHABLE
@@ -36,7 +36,7 @@ class Asked(Enum):
     REGISTRY = "registry", "clusters", "both clusters", Code.REGISTRY_UNREACHABLE
     SPARK = "spark", "spark", "Spark and the evidence root", Code.CLUSTER_UNREACHABLE
     HOST = "host", "host", "the MirrorMaker host", Code.SSH_UNREACHABLE
-    TOOLS = "tools", "host", "both clusters from the MirrorMaker host, with Kafka's own tools", Code.SSH_UNREACHABLE
+    TOOLS = "tools", "host", "both clusters from the MirrorMaker host, with a Kafka client", Code.SSH_UNREACHABLE
 
     def __init__(self, key: str, room: str, words: str, unreachable: Code) -> None:
         self.key = key

@@ -180,7 +180,7 @@ class CheckedAirflow(Protocol):
 
     @property
     def asks_tools(self) -> bool:
-        """Whether Kafka's tools on the MirrorMaker host may be asked."""
+        """Whether the clusters may be asked from the MirrorMaker host."""
 
     def notifier_problem(self, notifier: NotifierSettings) -> str:
         """Return why a notifier cannot be created; empty if it can."""
