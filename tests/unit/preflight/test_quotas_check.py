@@ -53,6 +53,13 @@ def test_quotas_of_the_login_and_of_everyone_are_warned_of(side: str, expected: 
     assert expected == found(side, QUOTAS[::-1])
 
 
+def test_long_names_are_cut() -> None:
+    """A host may be hostile: what it calls a quota does not fill a report."""
+    (text,) = found("source", [{"of": {"user": "mirror"}, "rates": {"consumer_byte_rate": "9" * 10**6}}])
+
+    assert len(text) < 2_000
+
+
 def test_quota_that_does_not_fit_is_an_error() -> None:
     """A host that answers another form is not believed."""
     with pytest.raises(ValueError, match="rates"):

@@ -30,6 +30,8 @@ LARGEST_NUMBER = 10**15
 # The files of a probe, by side; the host keeps them in memory if it can.
 PROBE_FILES = {side: f"secrets/{side}.properties" for side in ("source", "target")}
 _BEGIN, _END = "@@mirrorctl ", "@@"
+# How a mirrorctl of another version refuses a verb or a subject that it does not know.
+_OF_OTHER_VERSIONS = ("usage:", "the subject of a probe is")
 
 _MIGRATION = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _WORD = re.compile(r"[a-z]+|0|[1-9][0-9]{0,8}")
@@ -208,7 +210,7 @@ def _error(reply: HostReply) -> MigrationError:
     words = _WORDS.get(code, _WORDS[Code.HOST_REFUSED])
     message, remedy = reply.message[:LONGEST_REASON], words.remedy
     found = message if reply.code in _CODES else f"{reply.code[:LONGEST_REASON]}: {message}"
-    if message.startswith("usage:"):
+    if message.startswith(_OF_OTHER_VERSIONS):
         found, remedy = f"{reply.verb}: {message}", "Install this version's mirrorctl on the host again."
     happened = sentence(f"{words.happened}: {found}")
     if code in {Code.MIRROR_DEAD, Code.MIRROR_NOT_STOPPED} and reply.log.strip():

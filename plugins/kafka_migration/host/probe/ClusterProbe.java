@@ -110,8 +110,10 @@ public final class ClusterProbe {
         settings.setProperty("auto.include.jmx.reporter", "false");
         settings.setProperty("metric.reporters", "");
         settings.setProperty("enable.metrics.push", "false");
-        // Logins with equal texts share one token in a process, also if it is from another address.
-        settings.computeIfPresent("sasl.jaas.config", (name, login) -> side.equals("source") ? login : login + " ");
+        // Clients with equal texts share one login in a process, also if its token is from another address.
+        String blanks = side.equals("source") ? " required " : " required  ";
+        settings.computeIfPresent(
+                "sasl.jaas.config", (name, login) -> login.toString().replaceFirst(" required ", blanks));
         return settings;
     }
 

@@ -178,14 +178,15 @@ def quota_findings(side: Side, quotas: Sequence[Quota], principal_of: Callable[[
     principal = principal_of(side)
     for quota in sorted(quotas, key=lambda quota: quota.entity):
         rates = ", ".join(f"{name}={rate}" for name, rate in quota.rates.items() if name in _RATES[side])
+        rates, entity = rates[:LONGEST_REASON], quota.entity[:LONGEST_REASON]
         if rates and quota.limits(principal):
             yield Finding(
                 Code.QUOTA_SLOWS_MIRROR,
                 f"{side}.connection",
-                f"a quota for {quota.entity}: {rates}",
+                f"a quota for {entity}: {rates}",
                 f"no quota that limits {principal}, or a run that has time for it",
                 "Calculate how long the topics take at this rate per broker. If that is longer than watch.time_limit, "
                 "raise the quota with kafka-configs.sh for the time of the migration.",
-                happened=f"The quota for {quota.entity} on the {side} limits MirrorMaker ({principal}) to {rates}.",
+                happened=f"The quota for {entity} on the {side} limits MirrorMaker ({principal}) to {rates}.",
                 matters="The brokers delay MirrorMaker at this rate, so the copy may not end before watch.time_limit.",
             )
