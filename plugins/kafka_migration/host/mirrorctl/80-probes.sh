@@ -198,6 +198,7 @@ probe_clusters() {
     printf '%s\n' "${MIRRORCTL_TOPICS-}" | tr , '\n' >"$gen_dir/topics" || abandon_write "$gen_dir/topics"
     printf '%s\n' "$PROBE_JAR" | base64 -d >"$gen_dir/probe.jar" || abandon_write "$gen_dir/probe.jar"
     probe_classes=$gen_dir/probe.jar:
+    # shellcheck disable=SC2034 # read by `with_command`
     MIRRORCTL_MAIN_CLASS=ClusterProbe MIRRORCTL_ARGUMENTS=1 MIRRORCTL_ARGUMENT_1=$gen_dir arguments_file=''
     with_command run_java
     ! is_larger "$PROBE_OUTPUT_BLOCKS" "$gen_dir/output" || probe_code=large
