@@ -154,6 +154,10 @@ lock-airflow: bootstrap ## Update the lists of packages for the tests with other
 lock-jars: bootstrap ## Update sandbox/jars.lock.json, the SHA-512 of every jar, from sandbox/jars.json
 	@$(RUN) -m sandbox.jars
 
+.PHONY: probe-jar
+probe-jar: bootstrap ## Compile the program of `mirrorctl probe` into its section of mirrorctl
+	@$(RUN) -m sandbox.probe_jar
+
 .PHONY: kafka-keys
 kafka-keys: bootstrap ## Update the table of Kafka's configuration keys from Kafka's jars (needs Maven)
 	@$(RUN) -m sandbox.kafka_keys

@@ -35,6 +35,13 @@ class Topics:
 
 
 @dataclass(frozen=True, slots=True)
+class Preflight:
+    """Preflights of one migration."""
+
+    runs: int = 5
+
+
+@dataclass(frozen=True, slots=True)
 class Orchestration:
     """Runs of few and of many topics in a real Airflow."""
 
@@ -125,6 +132,7 @@ Size = (
     Ledger
     | Files
     | Topics
+    | Preflight
     | Orchestration
     | Snapshot
     | Triggerer
@@ -140,6 +148,7 @@ FULL: dict[str, Size] = {
     "ledger": Ledger(),
     "files": Files(),
     "topics": Topics(),
+    "preflight": Preflight(),
     "orchestration": Orchestration(),
     "snapshot": Snapshot(),
     "triggerer": Triggerer(),
@@ -155,6 +164,7 @@ QUICK: dict[str, Size] = {
     "ledger": Ledger(partitions=200, nights=5, runs=1),
     "files": Files(checked=3, parsed=2, runs=1),
     "topics": Topics(few=5, many=20, named=60, runs=1, plans=1),
+    "preflight": Preflight(runs=1),
     "orchestration": Orchestration(few=2, many=10, runs=1),
     "snapshot": Snapshot(few=100, many=200, runs=1),
     "triggerer": Triggerer(migrations=3, watched_s=5),

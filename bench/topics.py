@@ -39,16 +39,16 @@ validation: {{spark_connection: demo_spark}}
 
 def rows(size: Size) -> Iterator[Row]:
     """Create few and many topics, then plan some of very many; yield the figures."""
-    with _clusters() as folder:
+    with clusters_and_files() as folder:
         few, many = (_median_s(folder, count, size.runs) for count in (size.few, size.many))
     names = (f"{size.many:,} topics", f"{size.few:,} topics")
     yield compared("preflight and creation of topics, 1,000 ÷ 100 topics", Arm(names[0], many), Arm(names[1], few))
-    with _clusters() as folder, _second_broker(folder.parent):
+    with clusters_and_files() as folder, _second_broker(folder.parent):
         yield _by_pattern(folder, size)
 
 
 @contextmanager
-def _clusters() -> Iterator[Path]:
+def clusters_and_files() -> Iterator[Path]:
     """Yield an empty folder for migration files, beside two clusters that the connections of this process name."""
     with (
         tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder,
@@ -100,8 +100,8 @@ def _median_s(folder: Path, count: int, runs: int) -> float:
 
 def _created_s(folder: Path, name: str, count: int) -> float:
     topics = _names(name, count)
-    _create(topics)
-    _write(folder, name, topics)
+    create_topics(topics)
+    write_file(folder, name, topics)
     return cost_of(lambda: _check_and_create(folder, name, count)).wall_s
 
 
@@ -122,9 +122,9 @@ def _check_and_create(folder: Path, name: str, count: int) -> None:
 def _by_pattern(folder: Path, size: Size) -> Row:
     """Plan the same topics by one pattern and by their names."""
     wanted = _names("wanted", size.many)
-    _create([*wanted, *_names("other", size.named - size.many)])
-    _write(folder, "by-pattern", ["{pattern: 'wanted-[0-9]+'}"])
-    _write(folder, "by-name", wanted)
+    create_topics([*wanted, *_names("other", size.named - size.many)])
+    write_file(folder, "by-pattern", ["{pattern: 'wanted-[0-9]+'}"])
+    write_file(folder, "by-name", wanted)
     arms = {
         "one pattern": lambda: _plan(folder, "by-pattern", size.many),
         f"{size.many:,} names": lambda: _plan(folder, "by-name", size.many),
@@ -146,20 +146,22 @@ def _names(name: str, count: int) -> list[str]:
     return [f"{name}-{number:05}" for number in range(count)]
 
 
-def _create(topics: Sequence[str]) -> None:
+def create_topics(topics: Sequence[str]) -> None:
     """Create topics on the source, and wait until their leaders answer, which is after Kafka confirms the creation."""
     from kafka_migration.core.kafka.cluster import NewTopic
 
-    source = _source()
+    source = source_cluster()
     source.create_topics([NewTopic(topic, 1, 1, {}) for topic in topics])
     wait_until_led(source.facts().addresses[0], dict.fromkeys(topics, 1))
 
 
-def _source() -> Any:
+def source_cluster() -> Any:
+    """Return the source, by its connection."""
     from kafka_migration.airflow_adapters.airflow_connections import cluster_named
 
     return cluster_named("source", "demo_source")
 
 
-def _write(folder: Path, name: str, topics: Sequence[str]) -> None:
+def write_file(folder: Path, name: str, topics: Sequence[str]) -> None:
+    """Write a migration file with these topics."""
     (folder / f"{name}.yaml").write_text(_FILE.format(name=name, topics=", ".join(topics)))

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from kafka_migration.adapters.system.this_machine import SystemClock
+from kafka_migration.airflow_adapters.task_thread import at_once
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.evidence.root import EvidencePlace
 from kafka_migration.core.findings.errors import Finding
@@ -23,6 +24,8 @@ from kafka_migration.preflight.scene.scene import Scene
 from kafka_migration.steps.run.run_request import RunRequest
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirror_host import FakeMirrorHost
+
+T = TypeVar("T")
 
 
 def _no_registry(side: Side, connection: str) -> SchemaRegistry:
@@ -131,6 +134,10 @@ class Airflow:
     alerts_file: Path | None = None
     asks_tools: bool = True
     on_worker: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def at_once(self, works: Sequence[Callable[[], T]]) -> list[T]:
+        """Do works at the same time."""
+        return at_once(works)
 
     def notifier_problem(self, notifier: NotifierSettings) -> str:
         """Return that there is none."""

@@ -62,7 +62,7 @@ def test_a_person_who_waits_sees_what_is_asked(shown: World, monkeypatch: pytest
     monkeypatch.setattr(shown.host, "status", lambda: events.append("the host is asked"))
     main(["preflight", "shop", "-o", "json"])
 
-    assert "Checking the MirrorMaker host …" == events[events.index("the host is asked") - 1]
+    assert events.index("Checking the MirrorMaker host …") < events.index("the host is asked")
 
 
 def test_nothing_is_written(shown: World) -> None:

@@ -132,10 +132,10 @@ _JUDGE = """
 refuse() { printf '%s' "$2" >"$judged.refused"; exit 3; }
 for judged in "$1"/*; do
     (
-        MIRRORCTL_BOOTSTRAP=b1:9092 MIRRORCTL_FILE_TEXT_1=$(cat "$judged" && echo .)
-        MIRRORCTL_FILE_TEXT_1=${MIRRORCTL_FILE_TEXT_1%.}
-        check_client
-        printf '%s' "$MIRRORCTL_FILE_TEXT_1" >"$2/${judged##*/}"
+        text=$(cat "$judged" && echo .)
+        text=${text%.}
+        check_client "$text"
+        printf '%s' "$text" >"$2/${judged##*/}"
     )
 done
 """

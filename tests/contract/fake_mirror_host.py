@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -17,19 +18,19 @@ MAIN_CLASSES = {"org.apache.kafka.connect.mirror.MirrorMaker", "kafka.tools.Mirr
 
 
 def healthy(probe: HostProbe, now: datetime) -> dict[str, str]:
-    """What a host without problems answers to a probe; its tools know one broker without topics and quotas."""
+    """What a host without problems answers to a probe; its client knows one broker without topics and quotas."""
     if probe.subject is ProbeSubject.HOST:
         names = "".join(f"{name} 0 10.0.0.1\n" for name in probe.names)
         return {"free_kib": "10000000", "open_files": "65536", "names": names, "clock": str(int(now.timestamp()))}
-    moment = int(now.timestamp())
-    printed = {
-        ProbeSubject.SPACE: "Received DESCRIBE_LOG_DIRS response from node 1 for x: [DescribeLogDirsResult("
-        "logDir='/data', topics=[], totalBytes=2000000000, usableBytes=1000000000)]\n"
-        '{"brokers":[{"broker":1,"logDirs":[{"partitions":[],"error":null,"logDir":"/data"}]}],"version":1}\n',
-        ProbeSubject.CLOCK: f"1 AAA 7 0 {moment * 1000} {moment * 1000} Leader\n",
+    moment = int(now.timestamp() * 1000)
+    outputs = {
+        "brokers": {},
+        "clock": {"before": moment, "after": moment, "shown": moment},
+        "quotas": [],
+        "space": {"free": {"1": 10**9}, "sizes": {}},
     }
-    clocks = {"clock_before": str(moment), "clock": str(moment)} if probe.subject is ProbeSubject.CLOCK else {}
-    return {"tool": "Tool", "exit": "0", "output": printed.get(probe.subject, ""), "errors": "", **clocks}
+    answers = {name: {"exit": "0", "output": output} for name, output in outputs.items()}
+    return {"exit": "0", "output": json.dumps({"source": answers, "target": answers}), "errors": ""}
 
 
 @dataclass

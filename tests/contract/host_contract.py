@@ -115,11 +115,10 @@ class HostContract(ProcessContract):
         of_host = self.host.probe(asked).facts
         of_kafka = self.host.probe(
             HostProbe(
-                ProbeSubject.BROKERS,
+                ProbeSubject.CLUSTERS,
                 launch.kafka_home,
                 launch.java_home,
-                bootstrap="b:1",
-                properties="client.rack = b\n",
+                properties=dict.fromkeys(("source", "target"), "client.rack = b\n"),
             )
         ).facts
 

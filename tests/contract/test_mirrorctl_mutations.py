@@ -88,8 +88,8 @@ def requests(machine: Machine) -> list[HostRequest]:
     """Return good requests of every kind."""
     homes = str(machine.kafka_home), str(machine.java_home)
     settings = [render_properties(properties) for properties in packages_properties()]
-    probes = [HostProbe(ProbeSubject.QUOTAS, *homes, bootstrap="b:1", properties=text) for text in settings]
-    probes += [HostProbe(ProbeSubject.SPACE, *homes, bootstrap="b:1", topics=("a", "b"))]
+    sides = [{"source": text, "target": settings[0]} for text in settings]
+    probes = [HostProbe(ProbeSubject.CLUSTERS, *homes, properties=each, topics=("a", "b")) for each in sides]
     probes += [HostProbe(ProbeSubject.HOST, names=("localhost", "no.invalid"))]
     known = {"HOME": str(machine.home), "HOLDER": ME}
     launch = {**known, **launch_variables(machine.launch("exit"))}

@@ -1,6 +1,6 @@
-"""A probe runs only Kafka's known tools, within limits, and leaves nothing on the host, however it ends.
+"""A probe runs only its own program, within limits, and leaves nothing on the host, however it ends.
 
-The tools are a stand-in for Java; tests/live/test_host_probe.py runs Kafka's own.
+The program is a stand-in for Java; tests/live/test_host_probe.py runs the real one.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ CANARY = (
 )
 
 
-def question(machine: Machine, bootstrap: str = "b1:9092,b2:9092", subject: str = "brokers") -> HostProbe:
-    """Return a question to one of Kafka's tools, with a secret."""
+def question(machine: Machine, bootstrap: str = "b1:9092,b2:9092") -> HostProbe:
+    """Return the question about both clusters, with a secret."""
     homes = str(machine.kafka_home), str(machine.java_home)
-    return HostProbe(ProbeSubject(subject), *homes, bootstrap=bootstrap, properties=CANARY)
+    sides = {"source": f"bootstrap.servers = {bootstrap}\n{CANARY}", "target": CANARY}
+    return HostProbe(ProbeSubject.CLUSTERS, *homes, properties=sides, topics=("orders", "-audit"))
 
 
 def host_of(machine: Machine, transport: type[LocalTransport] = LocalTransport) -> ScriptMirrorHost:
@@ -59,16 +60,14 @@ def _content(path: Path) -> bytes:
 
 
 @pytest.mark.parametrize("transport", [LocalTransport, ForcedTransport])
-@pytest.mark.parametrize("subject", ["brokers", "space", "quotas", "clock"])
-def test_tool_logs_in_with_the_clusters_settings(
-    slow_machine: Machine, transport: type[LocalTransport], subject: str
+def test_program_logs_in_with_the_settings_of_both_clusters(
+    slow_machine: Machine, transport: type[LocalTransport]
 ) -> None:
-    """Each tool gets address and settings in files, and its exit code, output and errors are the facts."""
-    facts = host_of(slow_machine, transport).probe(question(slow_machine, subject=subject)).facts
+    """The program gets topics and settings in files, and its exit code, output and errors are the facts."""
+    facts = host_of(slow_machine, transport).probe(question(slow_machine)).facts
 
     assert "0" == facts["exit"]
-    assert CANARY in facts["output"]
-    assert '"--bootstrap-server"\n"b1:9092,b2:9092"\n"--command-config"\n' in facts["output"]
+    assert f"orders\n-audit\nbootstrap.servers = b1:9092,b2:9092\n{CANARY}{CANARY}" in facts["output"]
     wait_until(lambda: not traces(slow_machine), what="the end of the guard")
 
 
@@ -82,24 +81,37 @@ def test_host_answers_about_itself(slow_machine: Machine) -> None:
     assert re.fullmatch(expected, facts["names"])
 
 
-def test_tool_moved_between_packages(slow_machine: Machine) -> None:
-    """A tool is looked for in the package of newer Kafkas first, and then in that of older ones."""
-    facts = host_of(slow_machine).probe(question(slow_machine, "noclass:1")).facts
+def test_program_is_the_one_of_mirrorctl(slow_machine: Machine) -> None:
+    """The program's jar is first on the class path, before Kafka's own, and no argument names a setting."""
+    output = host_of(slow_machine).probe(question(slow_machine)).facts["output"]
+    base = re.escape(str(slow_machine.home))
+    libs = re.escape(str(slow_machine.kafka_home / "libs"))
 
-    assert "0" == facts["exit"]
-    assert "kafka.admin.BrokerApiVersionsCommand" in facts["output"]
+    assert re.search(rf"argument <{base}/shop/probe-\d+/probe.jar:{libs}/\*>", output)
+    assert re.search(rf"argument <ClusterProbe>\nargument <{base}/shop/probe-\d+>\n", output)
+    assert "argument file" not in output
 
 
-def test_failed_tool_is_an_answer(slow_machine: Machine) -> None:
-    """The exit code and the errors of a tool that fails are facts; the call itself succeeds."""
+def test_host_without_base64_is_refused(machine: Machine) -> None:
+    """Without the tool that unpacks the program, a probe of the clusters is a coded refusal that names it."""
+    bare = mirrorctl_text().replace("command -v base64", "command -v no-base64")
+    variables = {"HOME": str(machine.home), **probe_variables(question(machine))}
+    command, stdin = render_request(HostRequest("probe", "shop", ("clusters",), variables), bare)
+    reply = parse_reply(LocalTransport(machine)(command, stdin, 30)[1])
+
+    assert ("HOST_TOOL_MISSING", "base64 is not on the PATH") == (reply.code, reply.message)
+
+
+def test_failed_program_is_an_answer(slow_machine: Machine) -> None:
+    """The exit code and the errors of a program that fails are facts; the call itself succeeds."""
     facts = host_of(slow_machine).probe(question(slow_machine, "fails:1")).facts
 
-    assert ("BrokerApiVersionsCommand", "1") == (facts["tool"], facts["exit"])
+    assert "1" == facts["exit"]
     assert "TimeoutException: late" in facts["errors"]
 
 
-def test_loud_tool_is_ended(slow_machine: Machine) -> None:
-    """A tool that prints more than 4 MiB is ended, and its output is not kept."""
+def test_loud_program_is_ended(slow_machine: Machine) -> None:
+    """A program that prints more than 4 MiB is ended, and its output is not kept."""
     facts = host_of(slow_machine).probe(question(slow_machine, "loud:1")).facts
 
     assert facts["exit"] == "large"
@@ -107,30 +119,30 @@ def test_loud_tool_is_ended(slow_machine: Machine) -> None:
     wait_until(lambda: not traces(slow_machine), what="the end of the guard")
 
 
-def test_silent_tool_is_ended(slow_machine: Machine) -> None:
-    """A tool that does not end is killed after its time."""
+def test_silent_program_is_ended(slow_machine: Machine) -> None:
+    """A program that does not end is killed after its time."""
     variables = {"HOME": str(slow_machine.home), **probe_variables(question(slow_machine, "hangs:1"))}
     hurried = mirrorctl_text().replace("PROBE_S=120", "PROBE_S=2")
-    command, stdin = render_request(HostRequest("probe", "shop", ("brokers",), variables), hurried)
+    command, stdin = render_request(HostRequest("probe", "shop", ("clusters",), variables), hurried)
 
     facts = parse_reply(LocalTransport(slow_machine)(command, stdin, 30)[1]).facts
 
     assert facts["exit"] == "timeout"
-    wait_until(lambda: not traces(slow_machine), what="the end of the tool and of its files")
+    wait_until(lambda: not traces(slow_machine), what="the end of the program and of its files")
 
 
 @pytest.fixture
 def hanging(slow_machine: Machine) -> Iterator[subprocess.Popen[bytes]]:
-    """A probe whose tool hangs, with its secret in place."""
+    """A probe whose program hangs, with its secret in place."""
     variables = {"HOME": str(slow_machine.home), **probe_variables(question(slow_machine, "hangs:1"))}
-    command, stdin = render_request(HostRequest("probe", "shop", ("brokers",), variables), mirrorctl_text())
+    command, stdin = render_request(HostRequest("probe", "shop", ("clusters",), variables), mirrorctl_text())
     call = subprocess.Popen(
         command.split(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=slow_machine.environment(), cwd="/"
     )
     assert call.stdin is not None
     call.stdin.write(stdin.encode())
     call.stdin.close()
-    wait_until(lambda: slow_machine.alive("KAFKA_MIGRATION_ID=shop/probe-"), what="the tool")
+    wait_until(lambda: slow_machine.alive("KAFKA_MIGRATION_ID=shop/probe-"), what="the program")
     yield call
     if call.poll() is None:
         call.kill()
@@ -141,15 +153,15 @@ def hanging(slow_machine: Machine) -> Iterator[subprocess.Popen[bytes]]:
 def test_killed_call_leaves_no_secret(
     slow_machine: Machine, hanging: subprocess.Popen[bytes], number: signal.Signals
 ) -> None:
-    """When the call is killed, its guard ends the tool and removes every file."""
-    assert any(trace.endswith("client.properties") for trace in traces(slow_machine))
+    """When the call is killed, its guard ends the program and removes every file."""
+    assert any(trace.endswith("source.properties") for trace in traces(slow_machine))
     hanging.send_signal(number)
 
-    wait_until(lambda: not traces(slow_machine), what="the end of the tool and of its files")
+    wait_until(lambda: not traces(slow_machine), what="the end of the program and of its files")
 
 
 def test_next_call_cleans_up(slow_machine: Machine, hanging: subprocess.Popen[bytes]) -> None:
-    """Where the whole session was killed, the next probe, start or clean ends the tool and removes its files."""
+    """Where the whole session was killed, the next probe, start or clean ends the program and removes its files."""
     guards = set(slow_machine.alive()) - set(slow_machine.alive("KAFKA_MIGRATION_ID="))
     for pid in guards:
         # Its `sleep` may have ended by itself.
@@ -157,11 +169,11 @@ def test_next_call_cleans_up(slow_machine: Machine, hanging: subprocess.Popen[by
             os.kill(pid, signal.SIGKILL)
     hanging.kill()
     hanging.wait()
-    assert any(trace.endswith("client.properties") for trace in traces(slow_machine))
+    assert any(trace.endswith("source.properties") for trace in traces(slow_machine))
 
     host_of(slow_machine).clean(ME, 1)
 
-    wait_until(lambda: not traces(slow_machine), what="the end of the tool and of its files")
+    wait_until(lambda: not traces(slow_machine), what="the end of the program and of its files")
 
 
 def test_call_that_dies_early_leaves_no_secret(slow_machine: Machine) -> None:
@@ -169,19 +181,17 @@ def test_call_that_dies_early_leaves_no_secret(slow_machine: Machine) -> None:
     (slow_machine.home / "failpoints-allowed").touch()
     transport = LocalTransport(slow_machine, environment={"KAFKA_MIGRATION_FAILPOINT": "after_record"})
     variables = {"HOME": str(slow_machine.home), **probe_variables(question(slow_machine))}
-    command, stdin = render_request(HostRequest("probe", "shop", ("brokers",), variables), mirrorctl_text())
+    command, stdin = render_request(HostRequest("probe", "shop", ("clusters",), variables), mirrorctl_text())
 
     assert "" == transport(command, stdin, 30)[1].strip()
     wait_until(lambda: not traces(slow_machine), what="the removal of the secret")
 
 
 HOSTILE_PROBES = (
-    {"bootstrap": "--help"},
-    {"bootstrap": "b1:9092 --command-config /etc/passwd;"},
-    {"bootstrap": "$(touch HACKED):1"},
-    {"bootstrap": ""},
-    {"topics": ("--bootstrap-server", "x")},
+    {"properties": {"source": "bootstrap.servers = $(touch HACKED):1\n", "target": CANARY}},
+    {"properties": {"source": CANARY, "target": f"{CANARY}config.providers = file\n"}},
     {"topics": ("orders;touch HACKED",)},
+    {"topics": ("../x",)},
     {"names": ("-s", "files")},
     {"names": ("../../etc/passwd",)},
     {"names": ("a", "$(touch HACKED)")},
@@ -193,7 +203,7 @@ HOSTILE_PROBES = (
 
 @pytest.mark.parametrize("transport", [LocalTransport, ForcedTransport])
 def test_other_words_are_refused(slow_machine: Machine, transport: type[LocalTransport]) -> None:
-    """An address, name, topic or option that could be anything else is refused before a file is written."""
+    """A setting, name, topic or option that could be anything else is refused before a file is written."""
     for changed in HOSTILE_PROBES:
         with pytest.raises(Refused) as error:
             host_of(slow_machine, transport).probe(replace(question(slow_machine), **changed))
@@ -202,20 +212,21 @@ def test_other_words_are_refused(slow_machine: Machine, transport: type[LocalTra
     assert [] == list(slow_machine.home.parent.rglob("HACKED"))
 
 
-@pytest.mark.parametrize("words", ["probe shop", "probe shop x", "probe shop host 1", "probe shop ../host"])
+@pytest.mark.parametrize("words", ["", " x", " brokers", " host 1", " ../host"])
 def test_other_subjects_are_refused(machine: Machine, words: str) -> None:
     """A probe has one subject of the known ones."""
-    done = LocalTransport(machine)(f"sh -s -- {words}", mirrorctl_text(), 30)[1]
+    done = LocalTransport(machine)(f"sh -s -- probe shop{words}", mirrorctl_text(), 30)[1]
 
     assert "HOST_REFUSED" == parse_reply(done).code
 
 
 def test_other_files_are_refused(machine: Machine) -> None:
-    """A probe brings its one file and no other, so it cannot replace mirrorctl's logging or records."""
-    variables = {**probe_variables(question(machine)), "HOME": str(machine.home), "FILE_NAME_1": "log4j.properties"}
-    command, stdin = render_request(HostRequest("probe", "shop", ("brokers",), variables), mirrorctl_text())
+    """A probe brings its two files and no other, so it cannot replace mirrorctl's program, logging or records."""
+    for name in ("log4j.properties", "probe.jar", "topics", "secrets/source.properties"):
+        variables = {**probe_variables(question(machine)), "HOME": str(machine.home), "FILE_NAME_2": name}
+        command, stdin = render_request(HostRequest("probe", "shop", ("clusters",), variables), mirrorctl_text())
 
-    assert "HOST_REFUSED" == parse_reply(LocalTransport(machine)(command, stdin, 30)[1]).code
+        assert "HOST_REFUSED" == parse_reply(LocalTransport(machine)(command, stdin, 30)[1]).code
 
 
 def test_process_list_shows_no_setting(slow_machine: Machine, hanging: subprocess.Popen[bytes]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -64,13 +63,13 @@ def test_hostile_lines_are_refused_without_their_value(any_machine: Machine, tmp
 @pytest.mark.parametrize("name", OTHER_SETTINGS)
 @pytest.mark.parametrize("transport", [LocalTransport, ForcedTransport])
 def test_refusal_names_the_setting(machine: Machine, transport: type[LocalTransport], name: str) -> None:
-    """The reply to a whole call is a coded refusal with the name; nothing is written."""
+    """The reply to a whole call is a coded refusal with the name, on either side; nothing is written."""
     homes = str(machine.kafka_home), str(machine.java_home)
-    probe = HostProbe(ProbeSubject.BROKERS, *homes, bootstrap="b1:9092", properties=f"{GOOD}{name} = canary\n")
     host = ScriptMirrorHost("shop", transport(machine), str(machine.home))
-    for subject in (ProbeSubject.BROKERS, ProbeSubject.SPACE, ProbeSubject.QUOTAS, ProbeSubject.CLOCK):
+    for side in ("source", "target"):
+        settings = {"source": GOOD, "target": GOOD, side: f"{GOOD}{name} = canary\n"}
         with pytest.raises(Refused, match=rf"setting {name} is not allowed") as error:
-            host.probe(replace(probe, subject=subject))
+            host.probe(HostProbe(ProbeSubject.CLUSTERS, *homes, properties=settings))
         assert {Code.HOST_REFUSED} == codes(error)
         assert "canary" not in str(error.value)
     assert not (machine.home / "shop").exists()

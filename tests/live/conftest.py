@@ -32,7 +32,7 @@ SILENCE = {
 }
 # Tests ask for the parsing of a file that they wrote; doing it again and again would keep a core busy.
 PARSING = {"AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "30"}
-# Ten Java programs in each preflight would keep a core busy; tests/live/test_host_probe.py runs them.
+# A Java program in each preflight would keep a core busy; tests/live/test_host_probe.py runs it.
 PARSING |= {"AIRFLOW__KAFKA_MIGRATION__HOST_TOOLS": "False"}
 ROOT = Path(__file__).parents[2]
 # What a user may have that is to be called in a cutover.

@@ -366,7 +366,7 @@ CASES = [
 
 
 def test_every_check_passes(scene: Scene) -> None:
-    """On clusters and a host that fit, no check has a finding or a warning; Kafka's tools on the host are asked too."""
+    """On clusters and a host that fit, no check has a finding or a warning, also when the host asks the clusters."""
     scene.patch.setenv("AIRFLOW__KAFKA_MIGRATION__HOST_TOOLS", "True")
     with preview(scene.name, scene.params, context_module.deployment()) as run:
         results = checked(run, ThisAirflow())

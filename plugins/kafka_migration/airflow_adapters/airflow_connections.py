@@ -19,6 +19,7 @@ from confluent_kafka.admin import AdminClient
 from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.adapters.kafka.kafka_client import quiet_logger
 from kafka_migration.airflow_adapters.airflow_settings import token_endpoints
+from kafka_migration.airflow_adapters.task_thread import in_task_thread
 from kafka_migration.core.connections.client_settings import (
     IN_EXTRA,
     REFUSED,
@@ -96,11 +97,13 @@ class _CheckedHook(KafkaAdminClientHook):  # type: ignore[misc]
         return config
 
 
+@in_task_thread
 def mask(settings: Mapping[str, object]) -> None:
     """Let Airflow mask the secrets of these settings, in every form in which clients write them."""
     mask_secret(list(secret_texts(settings)))
 
 
+@in_task_thread
 def _checked(connection_id: str, allowed: Collection[Insecurity]) -> dict[str, Any]:
     connection = read_connection(connection_id, "kafka")
     settings = extra_of(connection)
@@ -119,6 +122,7 @@ def _checked(connection_id: str, allowed: Collection[Insecurity]) -> dict[str, A
     return {**config, **mechanism.client(config)}
 
 
+@in_task_thread
 def read_connection(connection_id: str, connection_type: str) -> Connection:
     """Return a connection of this type.
 

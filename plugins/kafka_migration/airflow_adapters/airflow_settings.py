@@ -66,7 +66,7 @@ def token_endpoints() -> tuple[str, ...]:
 
 
 def host_tools() -> bool:
-    """Return `host_tools`: whether preflight asks Kafka's tools on the MirrorMaker host; true by default."""
+    """Return `host_tools`: whether preflight asks the clusters from the MirrorMaker host; true by default."""
     return bool(conf.getboolean(SECTION, "host_tools", fallback=True))
 
 

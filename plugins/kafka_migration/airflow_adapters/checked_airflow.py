@@ -21,6 +21,7 @@ from kafka_migration.airflow_adapters.installed_spark import (
     spark_versions,
 )
 from kafka_migration.airflow_adapters.notifiers import notifier_problem
+from kafka_migration.airflow_adapters.task_thread import at_once, in_task_thread
 from kafka_migration.core.connections.java_properties import spark_options
 from kafka_migration.core.connections.secrets import unmasked_names
 from kafka_migration.core.evidence.root import EvidencePlace
@@ -38,9 +39,10 @@ from kafka_migration.core.spark.spark_versions import (
 class ThisAirflow:
     """What the checks ask of Airflow (`preflight.scene.scene.CheckedAirflow`)."""
 
-    # Why a notifier cannot be created, and the addresses of a host name on this worker.
+    # Why a notifier cannot be created, the addresses of a host name on this worker, and works at the same time.
     notifier_problem = staticmethod(notifier_problem)
     look_up = staticmethod(addresses_of)
+    at_once = staticmethod(at_once)
 
     def __init__(self) -> None:
         self.connections = self.spark = AirflowConnections()
@@ -57,7 +59,7 @@ class ThisAirflow:
 
     @property
     def asks_tools(self) -> bool:
-        """Whether Kafka's tools on the MirrorMaker host may be asked."""
+        """Whether the clusters may be asked from the MirrorMaker host."""
         return settings.host_tools()
 
 
@@ -76,6 +78,7 @@ class AirflowConnections:
         # Returns the target of a Spark connection. Raises `Refused` if it cannot be used.
         self.spark_target = cache(spark_target)
 
+    @in_task_thread
     def connection_type(self, connection_id: str) -> str | None:
         """Return the type of a connection, or `None` if it does not exist."""
         try:
@@ -83,6 +86,7 @@ class AirflowConnections:
         except AirflowNotFoundException:
             return None
 
+    @in_task_thread
     def unmasked_secrets(self, connection_id: str) -> tuple[str, ...]:
         """Return the settings of a connection whose secrets Airflow does not mask; empty if it does not exist."""
         try:

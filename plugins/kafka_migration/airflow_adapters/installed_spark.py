@@ -17,6 +17,7 @@ from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.sdk.bases.hook import BaseHook
 
 from kafka_migration.airflow_adapters import airflow_settings as settings
+from kafka_migration.airflow_adapters.task_thread import in_task_thread
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.spark.spark_target import (
@@ -101,6 +102,7 @@ _VERSION_FILE = "kafka/kafka-version.properties"
 _NAMED_VERSION = re.compile(r"kafka-clients-(\d[\w.]*?)(?:-[a-z]\w*)?\.jar")
 
 
+@in_task_thread
 def spark_target(connection_id: str) -> SparkTarget:
     """Return the Spark cluster of a connection. Raises `Refused` (`CONNECTION_INVALID`) if its hook fails."""
     try:

@@ -31,6 +31,7 @@ from kafka_migration.airflow_adapters.ssh_findings import (
     unknown_key,
     unreachable,
 )
+from kafka_migration.airflow_adapters.task_thread import in_task_thread
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.host import OpenedMirror
@@ -244,6 +245,7 @@ class _Known(NamedTuple):
     looks_for_keys: bool
 
 
+@in_task_thread
 def _hook(ssh_conn_id: str, name: str) -> _Known:
     try:
         connection = SSHHook.get_connection(ssh_conn_id)

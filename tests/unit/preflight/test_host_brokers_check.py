@@ -3,38 +3,17 @@
 from __future__ import annotations
 
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.preflight.host.asking_host import NamesOnHost, answer_of
+from kafka_migration.preflight.host.asking_host import NamesOnHost
 from kafka_migration.preflight.host.machine_checks import resolve_findings
-from kafka_migration.preflight.host.tools_checks import broker_answers, connect_findings
+from kafka_migration.preflight.host.tools_checks import connect_findings
 from kafka_migration.preflight.scene.check import Fact, UnknownFact
 
 ADDRESSES = ("b1.example:9092", "b2.example:9092")
-# As Kafka 3.9.1 prints it, shortened; newer versions add `isFenced`.
-OUTPUT = """\
-b1.example:9092 (id: 1 rack: null) -> (
-\tProduce(0): 0 to 11 [usable: 11],
-\tUpdateFeatures(57): 0 to 1 [usable: 1]
-)
-b2.example:9092 (id: 2 rack: r a isFenced: false) -> ERROR: org.apache.kafka.common.errors.DisconnectException
-"""
+LATE = "org.apache.kafka.common.errors.TimeoutException: late\nCaused by: x.DisconnectException: gone"
+ANSWERS = {"b1.example:9092": "", "b2.example:9092": LATE}
 RESOLVED = NamesOnHost.of("b1.example 0 10.0.0.1 \nb2.example 0 10.0.0.2 fe80::1 \n")
 IT = Fact("what it is", "It matters.", "Describe")
 UNRESOLVED = NamesOnHost.of("b1.example 0 10.0.0.1 \nb2.example 2 \nb3.example 137 \n")
-
-
-def test_answers_name_each_broker() -> None:
-    """Of each broker the tool's output has an address, and an error if it did not answer."""
-    assert {
-        "b1.example:9092": "",
-        "b2.example:9092": "org.apache.kafka.common.errors.DisconnectException",
-    } == broker_answers(OUTPUT)
-
-
-def test_any_rack_and_any_error_is_read() -> None:
-    """A rack may have parentheses, and an error without a text is no answer."""
-    output = "b1:9092 (id: 1 rack: dc1 (north)) -> (\nb2:9092 (id: 2 rack: null) -> ERROR: \n"
-
-    assert {"b1:9092": "", "b2:9092": "an error without a text"} == broker_answers(output)
 
 
 def test_look_up_that_was_ended_is_unknown() -> None:
@@ -69,50 +48,21 @@ def test_name_that_nobody_resolves_has_no_block() -> None:
 
 
 def test_broker_that_does_not_answer_is_refused() -> None:
-    """A broker with an error, or without a line, is refused by its address; one that answers is not."""
-    (finding,) = connect_findings("source.connection", ADDRESSES, OUTPUT, RESOLVED)
+    """A broker with an error, or without an answer, is refused by its address; one that answers is not."""
+    (finding,) = connect_findings("source.connection", ADDRESSES, ANSWERS, RESOLVED)
 
     assert Code.HOST_CANNOT_CONNECT == finding.code
-    assert "b2.example:9092 (org.apache.kafka.common.errors.DisconnectException)" in finding.found
+    assert "b2.example:9092 (x.DisconnectException: gone)" in finding.found
     assert "b1.example" not in finding.found
-    (missing,) = connect_findings("x", (*ADDRESSES, "b3.example:9092"), OUTPUT.replace("ERROR: ", "("), RESOLVED)
+    (missing,) = connect_findings("x", (*ADDRESSES, "b3.example:9092"), dict.fromkeys(ADDRESSES, ""), RESOLVED)
     assert "b3.example:9092 (no answer)" in missing.found
-    assert [] == list(connect_findings("x", ADDRESSES[:1], OUTPUT, RESOLVED))
+    assert [] == list(connect_findings("x", ADDRESSES[:1], ANSWERS, RESOLVED))
 
 
 def test_unresolved_broker_is_refused_once() -> None:
     """A broker whose name has no address on the host is not refused again because it does not answer."""
     failed = UnknownFact(IT, "it failed", "Fix it.", is_failure=True)
 
-    assert [] == list(connect_findings("x", ADDRESSES, OUTPUT, UNRESOLVED))
+    assert [] == list(connect_findings("x", ADDRESSES, ANSWERS, UNRESOLVED))
     assert [] == list(connect_findings("x", ADDRESSES, failed, UNRESOLVED))
     assert 1 == len(list(connect_findings("x", ADDRESSES, failed, RESOLVED)))
-
-
-def test_failed_tool_says_why() -> None:
-    """A tool without an answer is unknown with its innermost error; what a user can change has a remedy."""
-    trace = (
-        'Exception in thread "main" java.lang.RuntimeException: no\n\tat kafka.X\nCaused by: a.TimeoutException: late'
-    )
-    failed = answer_of(IT, {"tool": "T", "exit": "1", "errors": trace})
-    denied = answer_of(IT, {"tool": "T", "exit": "0", "errors": "x.ClusterAuthorizationException: no"})
-    old = answer_of(IT, {"tool": "T", "exit": "1", "errors": "x.UnsupportedVersionException: no"})
-    absent = answer_of(IT, {"tool": "T", "exit": "1", "errors": "Could not find or load main class T"})
-    late = answer_of(IT, {"tool": "T", "exit": "timeout"})
-    large = answer_of(IT, {"tool": "T", "exit": "large"})
-
-    assert (
-        UnknownFact(IT, "T: a.TimeoutException: late", "Correct the cause that the tool names.", is_failure=True)
-        == failed
-    )
-    assert isinstance(denied, UnknownFact)
-    assert ("Grant Describe to the user of the connection.", False) == (denied.remedy, denied.is_failure)
-    assert isinstance(old, UnknownFact)
-    assert ("", False) == (old.remedy, old.is_failure)
-    assert isinstance(absent, UnknownFact)
-    assert "whole Kafka distribution" in absent.remedy
-    assert isinstance(late, UnknownFact)
-    assert late.is_failure
-    assert isinstance(large, UnknownFact)
-    assert not large.is_failure
-    assert "yes" == answer_of(IT, {"tool": "T", "exit": "0", "output": "yes"})

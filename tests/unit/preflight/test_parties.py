@@ -80,7 +80,7 @@ class Fenced:
 
 
 def party_of_probe(*args: Any) -> Asked:
-    """Return who answers a call of the host: Kafka's tools there, or the host itself."""
+    """Return who answers a call of the host: a Kafka client there, or the host itself."""
     is_tool = bool(args) and isinstance(args[0], HostProbe) and args[0].subject is not ProbeSubject.HOST
     return Asked.TOOLS if is_tool else Asked.HOST
 

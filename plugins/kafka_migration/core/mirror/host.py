@@ -76,30 +76,26 @@ class HostReply(ProcessReply):
 
 
 class ProbeSubject(StrEnum):
-    """What a probe asks: the host itself, or one of Kafka's own tools there about one cluster."""
+    """What a probe asks: the host itself, or a Kafka client there about both clusters."""
 
     HOST = "host"
-    BROKERS = "brokers"
-    SPACE = "space"
-    QUOTAS = "quotas"
-    CLOCK = "clock"
+    CLUSTERS = "clusters"
 
 
 @dataclass(frozen=True, slots=True)
 class HostProbe:
     """One question to the host. It changes nothing, and needs no reservation.
 
-    For `HOST` only `names` are used: the host names to look up there. All other subjects log in to one cluster with
-    `bootstrap` and `properties`, the text of a Java properties file that the host keeps like a launch's secrets;
-    `topics` limit the answer for `SPACE`. Of a launch's `java_options` only those of logins are allowed.
+    For `HOST` only `names` are used: the host names to look up there. `CLUSTERS` logs in to both clusters with
+    `properties`, the text of a Java properties file per side, which the host keeps like a launch's secrets; of sizes
+    only those of `topics` are answered. Of a launch's `java_options` only those of logins are allowed.
     """
 
     subject: ProbeSubject
     kafka_home: str | None = None
     java_home: str | None = None
     names: tuple[str, ...] = ()
-    bootstrap: str = ""
-    properties: str = ""
+    properties: Mapping[str, str] = field(default_factory=dict)
     java_options: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
 
@@ -142,7 +138,7 @@ class OpenedMirror:
 
 
 # A host may be hostile, and each later use of its words, such as a search in its log, takes time that grows with them.
-# What mirrorctl sends: the end of a log, the output of Kafka's tools, and the end of their errors.
+# What mirrorctl sends: the end of a log, the output of the client there, and the end of its errors.
 MOST_LOG = 128 * 1024
 MOST_OUTPUT = 4 * 1024 * 1024
 MOST_ERRORS = 4 * 1024

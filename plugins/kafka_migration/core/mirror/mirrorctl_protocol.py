@@ -27,16 +27,18 @@ LONGEST_LOG = 16_384
 LOG_FOLLOWS = "; its log ends:\n"
 # mirrorctl's numbers have fewer digits.
 LARGEST_NUMBER = 10**15
-# The only file of a probe; the host keeps it in memory if it can.
-PROBE_FILE = "secrets/client.properties"
+# The files of a probe, by side; the host keeps them in memory if it can.
+PROBE_FILES = {side: f"secrets/{side}.properties" for side in ("source", "target")}
 _BEGIN, _END = "@@mirrorctl ", "@@"
+# How a mirrorctl of another version refuses a verb or a subject that it does not know.
+_OF_OTHER_VERSIONS = ("usage:", "the subject of a probe is")
 
 _MIGRATION = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _WORD = re.compile(r"[a-z]+|0|[1-9][0-9]{0,8}")
 _FILE_NAME = re.compile(r"[A-Za-z0-9._-]{1,255}(/[A-Za-z0-9._-]{1,255})*")
 # All variables that are not numbered, and the end of the request: mirrorctl's SCALARS.
 _OF_LAUNCHES = ("HOLDER", "TAKE_OVER_FROM", "MAIN_CLASS", "PRIVATE_ARGUMENTS")
-_ALWAYS_UNSET = ("HOME", "KAFKA_HOME", "JAVA_HOME", *_OF_LAUNCHES, "NAMES", "BOOTSTRAP", "TOPICS")
+_ALWAYS_UNSET = ("HOME", "KAFKA_HOME", "JAVA_HOME", *_OF_LAUNCHES, "NAMES", "TOPICS")
 _COUNTS = ("FILES", "JAVA_OPTIONS", "ARGUMENTS", "ALARMS")
 
 # The encoded form of each byte: octal unless it is plain.
@@ -90,15 +92,14 @@ def launch_variables(launch: MirrorLaunch) -> dict[str, str]:
 
 def probe_variables(probe: HostProbe) -> dict[str, str]:
     """Return the variables that carry a probe."""
-    files = () if probe.subject is ProbeSubject.HOST else (PROBE_FILE,)
+    files = {} if probe.subject is ProbeSubject.HOST else {PROBE_FILES[s]: probe.properties[s] for s in PROBE_FILES}
     return {
         "KAFKA_HOME": probe.kafka_home or "",
         "JAVA_HOME": probe.java_home or "",
         "NAMES": " ".join(probe.names),
-        "BOOTSTRAP": probe.bootstrap,
         "TOPICS": ",".join(probe.topics),
-        **_list_variables("FILE_NAME", files, count="FILES"),
-        **_list_variables("FILE_TEXT", (probe.properties,) * len(files), count="FILES"),
+        **_list_variables("FILE_NAME", tuple(files), count="FILES"),
+        **_list_variables("FILE_TEXT", tuple(files.values()), count="FILES"),
         **_list_variables("JAVA_OPTION", probe.java_options),
     }
 
@@ -209,7 +210,7 @@ def _error(reply: HostReply) -> MigrationError:
     words = _WORDS.get(code, _WORDS[Code.HOST_REFUSED])
     message, remedy = reply.message[:LONGEST_REASON], words.remedy
     found = message if reply.code in _CODES else f"{reply.code[:LONGEST_REASON]}: {message}"
-    if message.startswith("usage:"):
+    if message.startswith(_OF_OTHER_VERSIONS):
         found, remedy = f"{reply.verb}: {message}", "Install this version's mirrorctl on the host again."
     happened = sentence(f"{words.happened}: {found}")
     if code in {Code.MIRROR_DEAD, Code.MIRROR_NOT_STOPPED} and reply.log.strip():

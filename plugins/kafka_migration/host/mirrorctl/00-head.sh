@@ -10,8 +10,8 @@
 #   mirrorctl logs    <migration> <generation|last> <lines>
 #   mirrorctl clean   <migration> <keep>                   remove the folders of all but the newest <keep> generations
 #   mirrorctl fingerprint <migration>                      versions and paths on this host
-#   mirrorctl probe   <migration> <subject>                facts for the preflight: `host` about this host, all others
-#                                                          by one of Kafka's tools: brokers, space, quotas, clock
+#   mirrorctl probe   <migration> <subject>                facts for the preflight: `host` about this host, `clusters`
+#                                                          about both clusters, asked by a Kafka client on this host
 #   mirrorctl forced                                       as an OpenSSH forced command: see `forced` below
 #
 # Every call prints exactly one line `@@mirrorctl {json}@@`. Long, arbitrary or secret values are passed in shell
@@ -39,7 +39,7 @@ umask 077
 LC_ALL=C
 export LC_ALL
 # What a reply may show, and what only some verbs set, must not come from the environment.
-unset CDPATH is_forced adopted base boot_id dir facts log_json
+unset CDPATH is_forced adopted base boot_id dir facts log_json probe_classes
 
 LAUNCH_WAIT_S=8
 LOCK_WAIT_S=10
@@ -90,8 +90,8 @@ ALARM_LOG_BYTES=262144
 # The longest message of a reply. Above this size (1 MiB, in blocks of `find`) a journal or a supervisor.log makes room.
 MESSAGE_MAX=1000
 RECORD_BLOCKS=2048
-# The limits of a probe: the time of all its tools, the time of all look-ups of names, the number of names, the output
-# (4 MiB, in blocks of `find`), and the end of a tool's errors that is shown. One probe of a migration runs at a time; the
+# The limits of a probe: the time of its program, the time of all look-ups of names, the number of names, the output
+# (4 MiB, in blocks of `find`), and the end of the errors that is shown. One probe of a migration runs at a time; the
 # next one waits.
 PROBE_S=120
 PROBE_WAIT_S=130
@@ -101,8 +101,8 @@ ADDRESSES_MAX=50
 CLIENT_BYTES_MAX=2097152
 PROBE_OUTPUT_BLOCKS=8192
 PROBE_ERROR_BYTES=4096
-# A tool needs little memory and a second. No configuration of a client may read files through a provider.
-PROBE_JAVA="-Xmx128m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -Dstdout.encoding=UTF-8
+# The program asks both clusters, each with 128 MiB. No configuration of a client may read files through a provider.
+PROBE_JAVA="-Xmx256m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -Dstdout.encoding=UTF-8
 -Dorg.apache.kafka.automatic.config.providers=none"
 # The number of old lock.<n> that are kept, because a slow caller may still read them.
 LOCKS_KEPT=8

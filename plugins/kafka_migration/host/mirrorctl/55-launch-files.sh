@@ -204,7 +204,7 @@ with_command() {
     set -- "$@" "-Dorg.apache.kafka.disallowed.login.modules=$FORBIDDEN_LOGINS"
     [ ! -e "$gen_dir/$LOG4J_FILE" ] || set -- "$@" "-Dlog4j.configuration=file:$gen_dir/$LOG4J_FILE"
     [ ! -e "$gen_dir/$LOG4J2_FILE" ] || set -- "$@" "-Dlog4j2.configurationFile=file:$gen_dir/$LOG4J2_FILE"
-    set -- "$@" -cp "$kafka_home/libs/*"
+    set -- "$@" -cp "${probe_classes-}$kafka_home/libs/*"
     if [ -n "${arguments_file-}" ]; then
         "$@" "@$gen_dir/$arguments_file"
         return

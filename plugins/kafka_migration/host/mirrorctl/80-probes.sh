@@ -1,12 +1,11 @@
 # ---------------------------------------------------------------- probes
 
 # A probe reads only. It needs no reservation and only the lock of probes, so it also works while MirrorMaker runs. A
-# caller names a subject, an address, names, topics and a client's settings; the tools and their arguments are those below
-# and no others.
+# caller names a subject, names, topics and the settings of two clients; the program is the one in PROBE_JAR and no other.
 probe() {
     subject=$generation
     check_probe
-    [ "$subject" = host ] || find_tools
+    [ "$subject" = host ] || find_probe_tools
     make_probe_folder
     "probe_$subject"
     remove_with_secrets "$gen_dir"
@@ -16,30 +15,29 @@ probe() {
 
 check_probe() {
     case $subject in
-        host | brokers | space | quotas | clock) ;;
-        *) refuse HOST_REFUSED "the subject of a probe is host, brokers, space, quotas or clock, not $subject" ;;
+        host | clusters) ;;
+        *) refuse HOST_REFUSED "the subject of a probe is host or clusters, not $subject" ;;
     esac
     case ${MIRRORCTL_NAMES-} in
         *[!A-Za-z0-9._:\ -]* | -* | *' -'*) refuse HOST_REFUSED "a name to look up has other characters than a host" ;;
     esac
-    case ${MIRRORCTL_BOOTSTRAP-} in
-        -* | *[!][A-Za-z0-9.,:_%\ -]*) refuse HOST_REFUSED "the brokers' address is not allowed" ;;
-    esac
     case ${MIRRORCTL_TOPICS-} in
-        -* | *[!A-Za-z0-9.,_-]*) refuse HOST_REFUSED "a topic's name is not allowed" ;;
+        *[!A-Za-z0-9.,_-]*) refuse HOST_REFUSED "a topic's name is not allowed" ;;
     esac
     need_at_most "$COUNT_MAX" JAVA_OPTIONS "${MIRRORCTL_JAVA_OPTIONS:-0}"
     each JAVA_OPTIONS JAVA_OPTION check_probe_option
-    case $subject/${MIRRORCTL_FILES:-0}/${MIRRORCTL_FILE_NAME_1-} in
-        host/0/* | [!h]*/1/secrets/client.properties) ;;
-        *) refuse HOST_REFUSED "a probe of Kafka has one file, secrets/client.properties; one of the host has none" ;;
+    case $subject/${MIRRORCTL_FILES:-0}/${MIRRORCTL_FILE_NAME_1-}/${MIRRORCTL_FILE_NAME_2-} in
+        host/0/*) return ;;
+        clusters/2/secrets/source.properties/secrets/target.properties) ;;
+        *) refuse HOST_REFUSED "a probe has the files secrets/{source,target}.properties; one of the host has none" ;;
     esac
-    [ "$subject" = host ] || check_client
+    check_client "${MIRRORCTL_FILE_TEXT_1-}"
+    check_client "${MIRRORCTL_FILE_TEXT_2-}"
 }
 
+# check_client <text>: refuse settings that a connection of this package cannot become.
 check_client() {
-    [ -n "${MIRRORCTL_BOOTSTRAP-}" ] || refuse HOST_REFUSED "MIRRORCTL_BOOTSTRAP is not set"
-    client_text=${MIRRORCTL_FILE_TEXT_1-}
+    client_text=$1
     [ "${#client_text}" -le "$CLIENT_BYTES_MAX" ] ||
         refuse HOST_REFUSED "the client's settings have more than $CLIENT_BYTES_MAX bytes"
     refuse_lines "is not allowed in a probe, or not in this form" -v -x -E -e "$CLIENT_LINES"
@@ -67,12 +65,17 @@ refuse_lines() {
     refuse HOST_REFUSED "the client's setting ${client_name:-in line $client_number} $client_problem"
 }
 
-# check_probe_option <option>: of a launch's options a tool needs only the addresses of tokens.
+# check_probe_option <option>: of a launch's options a probe needs only the addresses of tokens.
 check_probe_option() {
     case $1 in
         "-D$TOKEN_ENDPOINTS="*) check_java_option "$1" ;;
         *) refuse HOST_REFUSED "Java option $1 is not allowed for a probe" ;;
     esac
+}
+
+find_probe_tools() {
+    command -v base64 >/dev/null || refuse HOST_TOOL_MISSING "base64 is not on the PATH"
+    find_tools
 }
 
 # Set `gen_dir` to the folder of this probe. It is made under another name first, so that it never exists without its
@@ -94,7 +97,7 @@ make_probe_folder() {
     failpoint after_record
 }
 
-# Start a process of its own session, which ends the tool and removes the secrets if this call is killed.
+# Start a process of its own session, which ends the program and removes the secrets if this call is killed.
 start_guard() {
     write_logging
     write_self
@@ -110,7 +113,7 @@ guard() {
     end_left_probe "$gen_dir"
 }
 
-# A probe whose call and guard were both killed left its folder, and maybe its tool.
+# A probe whose call and guard were both killed left its folder, and maybe its program.
 remove_left_probes() {
     for left_dir in "$dir"/probe-*; do
         [ ! -d "$left_dir" ] || is_owner_alive "$left_dir/owner" || end_left_probe "$left_dir"
@@ -123,23 +126,18 @@ end_left_probe() {
     remove_with_secrets "$1"
 }
 
-# The client's own log has what no tool prints: the free bytes of each log directory.
+# The errors of Kafka's clients are shown if the program prints no answer.
 write_logging() {
-    client_level=ERROR
-    [ "$subject" != space ] || client_level=DEBUG
     put "$gen_dir/$LOG4J_FILE" "log4j.rootLogger=ERROR, out
 log4j.appender.out=org.apache.log4j.ConsoleAppender
 log4j.appender.out.layout=org.apache.log4j.PatternLayout
-log4j.appender.out.layout.ConversionPattern=[%p] %m (%c)%n
-log4j.logger.org.apache.kafka.clients.NetworkClient=$client_level" || abandon_write "$gen_dir/$LOG4J_FILE"
+log4j.appender.out.layout.ConversionPattern=[%p] %m (%c)%n" || abandon_write "$gen_dir/$LOG4J_FILE"
     put "$gen_dir/$LOG4J2_FILE" "rootLogger.level=ERROR
 rootLogger.appenderRef.out.ref=out
 appender.out.type=Console
 appender.out.name=out
 appender.out.layout.type=PatternLayout
-appender.out.layout.pattern=[%p] %m (%c)%n
-logger.client.name=org.apache.kafka.clients.NetworkClient
-logger.client.level=$client_level" || abandon_write "$gen_dir/$LOG4J_FILE"
+appender.out.layout.pattern=[%p] %m (%c)%n" || abandon_write "$gen_dir/$LOG4J_FILE"
 }
 
 # The host itself: free space, limits, clock, and the addresses of names.
@@ -194,91 +192,27 @@ await_children() {
     done
 }
 
-# Each broker that the cluster advertises, and its answer to a client on this host.
-probe_brokers() {
-    run_tools "BrokerApiVersionsCommand --bootstrap-server @B --command-config @C"
-}
-
-# The sizes of the topics' partitions, and the free bytes of each log directory.
-probe_space() {
-    run_tools "LogDirsCommand --bootstrap-server @B --command-config @C --describe${MIRRORCTL_TOPICS:+ --topic-list @T}"
-}
-
-# The quotas of users, of client ids, and of both together.
-probe_quotas() {
-    run_tools "ConfigCommand --bootstrap-server @B --command-config @C --describe --entity-type users" \
-        "ConfigCommand --bootstrap-server @B --command-config @C --describe --entity-type clients" \
-        "ConfigCommand --bootstrap-server @B --command-config @C --describe --entity-type users --entity-type clients"
-}
-
-# The time of a KRaft cluster's active controller, which is that of its own last fetch, between two times of this host.
-probe_clock() {
-    clock_before=$(date +%s)
-    run_tools "MetadataQuorumCommand --bootstrap-server @B --command-config @C describe --replication"
-    fact clock_before "$clock_before"
-    fact clock "$(date +%s)"
-}
-
-# run_tools <command…>: run Kafka's tools one after the other, until one fails; set `facts` to the last tool, its exit
-# code or why it has none, the output of all, and the end of its errors.
-run_tools() {
-    read_uptime
-    tools_deadline=$((uptime_s + PROBE_S))
-    facts='' tool_code=0
-    for tool_line in "$@"; do
-        [ "$tool_code" != 0 ] || run_tool "$tool_line"
-    done
-    ! is_larger "$PROBE_OUTPUT_BLOCKS" "$gen_dir/output" || tool_code=large
-    fact tool "${tool_line%% *}"
-    fact exit "$tool_code"
-    [ "$tool_code" = large ] || [ "$tool_code" = timeout ] ||
+# Both clusters: each broker's answer to a client on this host, free space, quotas, and the controller's time. Set `facts`
+# to the program's exit code or why it has none, its output, and the end of its errors.
+probe_clusters() {
+    printf '%s\n' "${MIRRORCTL_TOPICS-}" | tr , '\n' >"$gen_dir/topics" || abandon_write "$gen_dir/topics"
+    printf '%s\n' "$PROBE_JAR" | base64 -d >"$gen_dir/probe.jar" || abandon_write "$gen_dir/probe.jar"
+    probe_classes=$gen_dir/probe.jar:
+    # shellcheck disable=SC2034 # read by `with_command`
+    MIRRORCTL_MAIN_CLASS=ClusterProbe MIRRORCTL_ARGUMENTS=1 MIRRORCTL_ARGUMENT_1=$gen_dir arguments_file=''
+    with_command run_java
+    ! is_larger "$PROBE_OUTPUT_BLOCKS" "$gen_dir/output" || probe_code=large
+    facts=
+    fact exit "$probe_code"
+    [ "$probe_code" = large ] || [ "$probe_code" = timeout ] ||
         facts="$facts,\"output\":\"$(json_filter <"$gen_dir/output")\""
     facts="$facts,\"errors\":\"$(tail -c "$PROBE_ERROR_BYTES" "$gen_dir/errors" | json_filter)\""
 }
 
-# run_tool <command>: set `tool_code`, as `set_command`. The class of a tool is in one of two packages, by Kafka's version; a wrong guess
-# costs the start of a JVM.
-run_tool() {
-    # shellcheck disable=SC2086 # split into words on purpose
-    set -- $1
-    tool_class=$1
-    shift
-    case $tool_class in
-        BrokerApiVersionsCommand | ConfigCommand) tool_packages="kafka.admin org.apache.kafka.tools" ;;
-        *) tool_packages="org.apache.kafka.tools kafka.admin" ;;
-    esac
-    for tool_package in $tool_packages; do
-        set_command "$tool_package.$tool_class" "$@"
-        with_command run_java
-        grep -q "Could not find or load main class" "$gen_dir/errors" || return 0
-    done
-}
-
-# set_command <class> <argument…>: fill in address, configuration and topics, which no process list shows with Java 9
-# or newer. Set `arguments_file`, and add it to `file_lines`.
-set_command() {
-    MIRRORCTL_MAIN_CLASS=$1
-    shift
-    MIRRORCTL_ARGUMENTS=$#
-    argument_number=0
-    for argument_text in "$@"; do
-        argument_number=$((argument_number + 1))
-        case $argument_text in
-            @B) argument_text=$MIRRORCTL_BOOTSTRAP ;;
-            @C) argument_text=$gen_dir/secrets/client.properties ;;
-            @T) argument_text=$MIRRORCTL_TOPICS ;;
-        esac
-        eval "MIRRORCTL_ARGUMENT_$argument_number=\$argument_text"
-    done
-    arguments_file=''
-    rm -f "$gen_dir/$MIRRORCTL_MAIN_CLASS.args"
-    write_arguments
-}
-
-# run_java <java> <argument…>: run a tool with a low priority, as the first victim of a lack of memory.
+# run_java <java> <argument…>: run the program with a low priority, as the first victim of a lack of memory. Set
+# `probe_code`.
 run_java() {
     shift
-    : >"$gen_dir/errors"
     (
         # Shells count in blocks of 512 or 1024 bytes. All these shells have the option for core dumps.
         # shellcheck disable=SC3045
@@ -286,21 +220,22 @@ run_java() {
         ulimit -f $((2 * PROBE_OUTPUT_BLOCKS))
         { echo 0 >/proc/self/coredump_filter; } 2>/dev/null
         { echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null
-        # shellcheck disable=SC2030,SC2031 # only the tool gets these two
+        # shellcheck disable=SC2030,SC2031 # only the program gets these two
         export KAFKA_MIGRATION_ID="$migration/probe-$$" KAFKA_MIGRATION_HOME="$base"
         # Not every BusyBox has nice.
-        tool_nice=
-        command -v nice >/dev/null && tool_nice="nice -n 10"
+        probe_nice=
+        command -v nice >/dev/null && probe_nice="nice -n 10"
         # shellcheck disable=SC2086 # split into words on purpose
-        exec $tool_nice "$java" $PROBE_JAVA "$@"
-    ) </dev/null >>"$gen_dir/output" 2>>"$gen_dir/errors" &
-    tool_pid=$!
+        exec $probe_nice "$java" $PROBE_JAVA "$@"
+    ) </dev/null >"$gen_dir/output" 2>"$gen_dir/errors" &
+    probe_pid=$!
     failpoint after_spawn
     read_uptime
-    await_children $((tools_deadline - uptime_s)) "$tool_pid"
-    wait "$tool_pid"
-    tool_code=$?
+    probe_deadline=$((uptime_s + PROBE_S))
+    await_children "$PROBE_S" "$probe_pid"
+    wait "$probe_pid"
+    probe_code=$?
     read_uptime
-    [ "$uptime_s" -lt "$tools_deadline" ] || tool_code=timeout
+    [ "$uptime_s" -lt "$probe_deadline" ] || probe_code=timeout
 }
 

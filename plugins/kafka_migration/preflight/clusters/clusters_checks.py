@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import closing
 from datetime import datetime, timedelta
+from functools import partial
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
@@ -20,23 +21,23 @@ from kafka_migration.preflight.scene.scene import SIDES, Scene, facts
 @check("clusters", asks=BOTH, needs=("connections", "security"))
 def clusters(scene: Scene) -> Findings:
     """Both clusters answer, and they are those of earlier runs and different ones."""
-    findings: list[Finding] = []
-    source, target = _facts(scene, "source", findings), _facts(scene, "target", findings)
+    (source, lost), (target, lost_too) = scene.airflow.at_once([partial(_facts, scene, side) for side in SIDES])
+    findings = (*lost, *lost_too)
     if source is not None and target is not None:
         seen = ClusterSeen.of(source), ClusterSeen.of(target)
         changed = tuple(changed_clusters(scene.ledger.basis, scene.migration, *seen))
-        findings += changed or difference_findings(scene.migration, source, target)
+        return changed or difference_findings(scene.migration, source, target)
     return findings
 
 
-def _facts(scene: Scene, side: Side, findings: list[Finding]) -> ClusterFacts | None:
+def _facts(scene: Scene, side: Side) -> tuple[ClusterFacts | None, tuple[Finding, ...]]:
+    """Return the facts of a cluster, or why there are none."""
     try:
-        return facts(scene, side)
+        return facts(scene, side), ()
     except Refused as refused:
-        findings += refused.findings
+        return None, tuple(refused.findings)
     except TransientError as error:
-        findings.append(_unreachable(side, error))
-    return None
+        return None, (_unreachable(side, error),)
 
 
 def _unreachable(side: Side, error: TransientError) -> Finding:

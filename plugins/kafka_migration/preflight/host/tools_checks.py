@@ -1,40 +1,36 @@
-"""Checks that ask both clusters from the host with Kafka's own tools."""
+"""Checks that ask both clusters from the host with a Kafka client."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
+from functools import partial
+from typing import ClassVar
 
+from kafka_migration.core.documents.codec import Document, read
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
-from kafka_migration.core.mirror.host import ProbeSubject
-from kafka_migration.preflight.host.asking_host import (
-    LONGEST_REASON,
-    NamesOnHost,
-    clock_findings,
-    host_of,
-    machine,
-    tool_answer,
-    tools,
-    without_tools,
-)
+from kafka_migration.preflight.host.asking_clusters import LONGEST_REASON, Question, last_error, on_host, without_tools
+from kafka_migration.preflight.host.asking_host import NamesOnHost, clock_findings, host_of, machine
 from kafka_migration.preflight.scene.check import Asked, Fact, Findings, UnknownFact, check, warnings_of_sides
-from kafka_migration.preflight.scene.scene import SIDES, Scene, facts
+from kafka_migration.preflight.scene.scene import Scene, facts
 
-_REACHED = Fact(
-    "whether the host reaches the brokers",
-    "MirrorMaker may start and then copy nothing.",
-    "Describe on the cluster",
+# Why each broker did not answer, by its address; empty if it did.
+_REACHED = Question(
+    "brokers",
+    Fact(
+        "whether the host reaches the brokers",
+        "MirrorMaker may start and then copy nothing.",
+        "Describe on the cluster",
+    ),
+    partial(read, Mapping[str, str]),
 )
-# One line per broker of `BrokerApiVersionsCommand`; newer versions add words to the parentheses.
-_BROKER = re.compile(r"(\S{1,300}:\d{1,5}) \(id: -?\d{1,10} .{0,600}\) -> (\(|ERROR:.*)")
 
 
 def _host_brokers_warnings(scene: Scene) -> Findings:
-    answers = {side: _answer(scene, side) for side in SIDES}
+    answers = on_host(scene, _REACHED)
     is_failure = {side: isinstance(answer, UnknownFact) and answer.is_failure for side, answer in answers.items()}
     return warnings_of_sides({side: answer for side, answer in answers.items() if not is_failure[side]})
 
@@ -48,36 +44,22 @@ def _host_brokers_warnings(scene: Scene) -> Findings:
 )
 def host_brokers(scene: Scene) -> Findings:
     """Every broker of both clusters answers the MirrorMaker host at its advertised address."""
-    for side in SIDES:
-        addresses = facts(scene, side).addresses
-        yield from connect_findings(f"{side}.connection", addresses, _answer(scene, side), machine(scene).names)
-
-
-def _answer(scene: Scene, side: Side) -> str | UnknownFact:
-    return tool_answer(scene, _REACHED, ProbeSubject.BROKERS, side)
-
-
-def broker_answers(output: str) -> Mapping[str, str]:
-    """Return the error per broker address in a tool's output; empty if the broker answered."""
-    found = filter(None, map(_BROKER.fullmatch, output.split("\n")))
-    return {
-        each[1]: "" if each[2] == "(" else each[2].removeprefix("ERROR:").strip() or "an error without a text"
-        for each in found
-    }
+    for side, answer in on_host(scene, _REACHED).items():
+        yield from connect_findings(f"{side}.connection", facts(scene, side).addresses, answer, machine(scene).names)
 
 
 def connect_findings(
-    subject: str, addresses: Sequence[str], answer: str | UnknownFact, on_host: NamesOnHost
+    subject: str, addresses: Sequence[str], answer: Mapping[str, str] | UnknownFact, names: NamesOnHost
 ) -> Findings:
-    """Yield the finding about brokers that did not answer Kafka's tool on the host."""
+    """Yield the finding about brokers that did not answer the Kafka client on the host."""
     # A broker without an address has a finding of its own.
-    wanted = [address for address in addresses if host_of(address) not in on_host.missing]
+    wanted = [address for address in addresses if host_of(address) not in names.missing]
     if isinstance(answer, UnknownFact):
         if answer.is_failure and len(wanted) == len(addresses):
             yield _no_connection(subject, answer.reason, "a broker")
         return
-    answers = broker_answers(answer)
-    failed = [f"{address} ({answers.get(address, 'no answer')})" for address in wanted if answers.get(address) != ""]
+    errors = {address: last_error(answer.get(address, "no answer")) for address in wanted if answer.get(address) != ""}
+    failed = [f"{address} ({error})" for address, error in errors.items()]
     if failed:
         yield _no_connection(subject, f"no connection to {', '.join(failed)}"[:LONGEST_REASON], "these brokers")
 
@@ -90,61 +72,92 @@ def _no_connection(subject: str, reason: str, brokers: str) -> Finding:
         "an answer of every broker that the cluster advertises",
         "Check firewall and routes from the MirrorMaker host to the brokers; Airflow itself reaches the cluster with "
         "the same connection. Then trigger the run again.",
-        happened=f"From the MirrorMaker host Kafka's own tool got no answer from {brokers}: {reason}.",
+        happened=f"From the MirrorMaker host a Kafka client got no answer from {brokers}: {reason}.",
         matters="MirrorMaker cannot copy the partitions of a broker that it does not reach.",
     )
 
 
-_TIME = Fact(
-    "what time the cluster's clocks show",
-    "With clocks that differ, logins and certificates can fail and retention deletes at other times.",
-    "Describe on the cluster",
+@dataclass(frozen=True, slots=True)
+class ControllerClock(Document):
+    """The time of a cluster's active controller, and the host's before and after it was asked; in ms since 1970."""
+
+    before: int
+    after: int
+    shown: int = 0
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"shown"})
+
+
+_CLOCK = Question(
+    "clock",
+    Fact(
+        "what time the cluster's clocks show",
+        "With clocks that differ, logins and certificates can fail and retention deletes at other times.",
+        "Describe on the cluster",
+    ),
+    ControllerClock.from_document,
 )
-# Until the year 5138; more digits are no time.
-_MILLISECONDS = re.compile(r"\d{1,14}", re.ASCII)
+_NO_TIME = UnknownFact(_CLOCK.fact, "its controller does not show it (Kafka 3.3 and newer in KRaft mode do)")
+# The year 5138.
+_LATEST_MS = 10**14
 
 
 @check("cluster clocks", asks={Asked.TOOLS}, needs=("clusters", "host"), unless=without_tools, warns=True)
 def cluster_clocks(scene: Scene) -> Findings:
     """The clocks of the MirrorMaker host and of both clusters agree."""
-    return warnings_of_sides(
-        {side: _time(scene, side) for side in SIDES},
-        lambda side, shown: clock_findings(f"the {side}", "the MirrorMaker host", shown, *_call(scene, side)),
-    )
+    answers = on_host(scene, _CLOCK)
+    return warnings_of_sides({side: known_time(answer) for side, answer in answers.items()}, _clock_findings)
 
 
-def _time(scene: Scene, side: Side) -> datetime | UnknownFact:
-    answer = tool_answer(scene, _TIME, ProbeSubject.CLOCK, side)
-    return answer if isinstance(answer, UnknownFact) else controller_time(answer)
+def known_time(answer: ControllerClock | UnknownFact) -> ControllerClock | UnknownFact:
+    """Return the answer if it has a time."""
+    is_known = isinstance(answer, UnknownFact) or 0 < answer.shown < _LATEST_MS
+    return answer if is_known else _NO_TIME
 
 
-def controller_time(output: str) -> datetime | UnknownFact:
-    """Return the time of the active controller in the output of `MetadataQuorumCommand describe --replication`.
-
-    The leader's own last fetch is its present time. The columns end with the last fetch, the last time without lag, and
-    the status.
-    """
-    rows = [line.split() for line in output.splitlines()]
-    leaders = [row for row in rows if len(row) > 3 and row[-1] == "Leader" and _MILLISECONDS.fullmatch(row[-3])]
-    if not leaders or int(leaders[0][-3]) == 0:
-        return UnknownFact(_TIME, "its controller does not show it (Kafka 3.3 and newer in KRaft mode do)")
-    return datetime.fromtimestamp(int(leaders[0][-3]) / 1000, UTC)
+def _clock_findings(side: Side, clock: ControllerClock) -> Findings:
+    shown, before, after = map(_moment, (clock.shown, clock.before, clock.after))
+    return clock_findings(f"the {side}", "the MirrorMaker host", shown, before, after)
 
 
-def _call(scene: Scene, side: Side) -> tuple[datetime, datetime]:
-    """Return the host's times before and after the call; the second one is of a whole second."""
-    facts = tools(scene, ProbeSubject.CLOCK)[side]
-    before, after = (datetime.fromtimestamp(int(facts[name]), UTC) for name in ("clock_before", "clock"))
-    return before, after + timedelta(seconds=1)
+def _moment(epoch_ms: int) -> datetime:
+    return datetime.fromtimestamp(min(max(epoch_ms, 0), _LATEST_MS) / 1000, UTC)
 
 
-_QUOTAS = Fact(
-    "which quotas limit MirrorMaker",
-    "A quota can make the copy so slow that it does not end before watch.time_limit.",
-    "Describe and DescribeConfigs on the cluster",
+@dataclass(frozen=True, slots=True)
+class Quota(Document):
+    """Whom a quota limits, by `user` and `client-id`, each `None` for the default; and to what, by name."""
+
+    of: Mapping[str, str | None]
+    rates: Mapping[str, str]
+
+    @property
+    def entity(self) -> str:
+        """Whom it limits, in Kafka's words."""
+        return ", ".join(_named(kind, self.of[name]) for name, kind in _KINDS.items() if name in self.of)
+
+    def limits(self, principal: str) -> bool:
+        """Return whether the quota may limit MirrorMaker, whose clients have many ids: only the default id counts."""
+        user, client = self.of.get("user"), self.of.get("client-id")
+        return user in {None, principal.removeprefix("User:")} and client is None
+
+
+_KINDS = {"user": "user-principal", "client-id": "client-id"}
+
+
+def _named(kind: str, name: str | None) -> str:
+    return f"the default {kind}" if name is None else f"{kind} '{name}'"
+
+
+_QUOTAS = Question(
+    "quotas",
+    Fact(
+        "which quotas limit MirrorMaker",
+        "A quota can make the copy so slow that it does not end before watch.time_limit.",
+        "DescribeConfigs on the cluster",
+    ),
+    partial(read, tuple[Quota, ...]),
 )
-_LINE = re.compile(r"(?:Quota c|C)onfigs for (.*) are ?(.*)")
-_USER, _CLIENT = "user-principal", "client-id"
 # What slows a copy: reading from the source, writing to the target, and the share of the brokers' threads.
 _RATES = {
     "source": ("consumer_byte_rate", "request_percentage"),
@@ -155,61 +168,25 @@ _RATES = {
 @check("quotas", asks={Asked.TOOLS}, needs=("clusters", "host"), unless=without_tools, warns=True)
 def quotas(scene: Scene) -> Findings:
     """No quota slows MirrorMaker; those that may are warnings."""
-    answers = {side: tool_answer(scene, _QUOTAS, ProbeSubject.QUOTAS, side) for side in SIDES}
     principal = scene.airflow.connections.principal
-    return warnings_of_sides(answers, lambda side, found: quota_findings(side, found, principal(scene.named(side))))
+    find = partial(quota_findings, principal_of=lambda side: principal(scene.named(side)))
+    return warnings_of_sides(on_host(scene, _QUOTAS), find)
 
 
-@dataclass(frozen=True, slots=True)
-class Quota:
-    """One line of `ConfigCommand`: whom it limits and to what.
-
-    `user` and `client` are `None` if they do not matter, and empty for the default.
-    """
-
-    entity: str
-    user: str | None
-    client: str | None
-    rates: str
-
-    def limits(self, principal: str) -> bool:
-        """Return whether the quota may limit MirrorMaker, whose clients have many ids: only the default id counts."""
-        is_user = self.user in {None, "", principal.removeprefix("User:")}
-        return is_user and self.client in {None, ""}
-
-
-def quotas_of(output: str) -> tuple[Quota, ...]:
-    """Return the quotas in the output of `ConfigCommand`."""
-    found = filter(None, map(_LINE.fullmatch, output.split("\n")))
-    return tuple(_quota(each[1], each[2]) for each in found if each[2].strip())
-
-
-def _quota(entity: str, rates: str) -> Quota:
-    """Read an entity such as `user-principal 'shop', the default client-id`."""
-    cut = max(entity.rfind(f", {_CLIENT} '"), entity.rfind(f", the default {_CLIENT}"))
-    user, client = (entity[:cut], entity[cut + 2 :]) if cut >= 0 else (entity, entity)
-    return Quota(entity, _named(user, _USER), _named(client, _CLIENT), rates)
-
-
-def _named(text: str, kind: str) -> str | None:
-    """Return a name of this kind; empty for the default, `None` for any other text."""
-    if text.startswith(f"{kind} '"):
-        return text.removeprefix(f"{kind} '").removesuffix("'")
-    return "" if text == f"the default {kind}" else None
-
-
-def quota_findings(side: Side, output: str, principal: str) -> Findings:
+def quota_findings(side: Side, quotas: Sequence[Quota], principal_of: Callable[[Side], str]) -> Findings:
     """Yield a warning per quota that may slow MirrorMaker."""
-    for quota in quotas_of(output):
-        rates = ", ".join(rate for rate in quota.rates.split(", ") if rate.split("=")[0] in _RATES[side])
+    principal = principal_of(side)
+    for quota in sorted(quotas, key=lambda quota: quota.entity):
+        rates = ", ".join(f"{name}={rate}" for name, rate in quota.rates.items() if name in _RATES[side])
+        rates, entity = rates[:LONGEST_REASON], quota.entity[:LONGEST_REASON]
         if rates and quota.limits(principal):
             yield Finding(
                 Code.QUOTA_SLOWS_MIRROR,
                 f"{side}.connection",
-                f"a quota for {quota.entity}: {rates}",
+                f"a quota for {entity}: {rates}",
                 f"no quota that limits {principal}, or a run that has time for it",
                 "Calculate how long the topics take at this rate per broker. If that is longer than watch.time_limit, "
                 "raise the quota with kafka-configs.sh for the time of the migration.",
-                happened=f"The quota for {quota.entity} on the {side} limits MirrorMaker ({principal}) to {rates}.",
+                happened=f"The quota for {entity} on the {side} limits MirrorMaker ({principal}) to {rates}.",
                 matters="The brokers delay MirrorMaker at this rate, so the copy may not end before watch.time_limit.",
             )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import partial
 from itertools import groupby
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
@@ -27,7 +29,7 @@ class Asked(Enum):
     """A party that a check asks. A check belongs to the last one of its parties, in the order of this list.
 
     Every check may read `FILE`: the migration file, the run's request, the ledger and Airflow's connections. A check
-    that asks only for these declares it alone. `TOOLS` are Kafka's own tools, which ask both clusters from the host.
+    that asks only for these declares it alone. `TOOLS` is a Kafka client on the host, which asks both clusters.
     """
 
     FILE = "file", "files", "the migration file and Airflow's connections", Code.CLUSTER_UNREACHABLE
@@ -36,7 +38,7 @@ class Asked(Enum):
     REGISTRY = "registry", "clusters", "both clusters", Code.REGISTRY_UNREACHABLE
     SPARK = "spark", "spark", "Spark and the evidence root", Code.CLUSTER_UNREACHABLE
     HOST = "host", "host", "the MirrorMaker host", Code.SSH_UNREACHABLE
-    TOOLS = "tools", "host", "both clusters from the MirrorMaker host, with Kafka's own tools", Code.SSH_UNREACHABLE
+    TOOLS = "tools", "host", "both clusters from the MirrorMaker host, with a Kafka client", Code.SSH_UNREACHABLE
 
     def __init__(self, key: str, room: str, words: str, unreachable: Code) -> None:
         self.key = key
@@ -168,19 +170,58 @@ class CheckResult:
         return replace(self, findings=findings, warnings=warnings, accepted=accepted)
 
 
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """The result of a check; `is_cut`: an error ended it before it found anything."""
+
+    result: CheckResult
+    is_cut: bool = False
+
+
+_Outcomes: TypeAlias = "Mapping[str, Future[_Outcome]]"
+
+
 def run_checks(
     checks: Sequence[Check], scene: Scene, begins: Callable[[str], None] = lambda _: None
 ) -> tuple[CheckResult, ...]:
-    """Run the checks in order; one failure does not hide the others.
+    """Run the checks and return their results in order; one failure does not hide the others.
 
-    `begins` gets the words of each party (`Asked.words`) before the first of its checks runs.
+    The checks of files run first. Then the parties are asked at the same time, each in the order of its checks; a check
+    waits for those that it needs. `begins` gets the words of each party (`Asked.words`) before the first of its checks.
     """
-    results: dict[str, CheckResult] = {}
-    for words, of_party in groupby(checks, lambda check: check.party.words):
-        begins(words)
-        for check in of_party:
-            results[check.name] = _run(check, scene, results).accepting(scene.migration.accept)
-    return tuple(results.values())
+    outcomes: _Outcomes = {check.name: Future() for check in checks}
+    groups = {words: tuple(group) for words, group in groupby(checks, lambda check: check.party.words)}
+    first = {words: group for words, group in groups.items() if words == Asked.FILE.words}
+    for at_once in (first, {words: group for words, group in groups.items() if words not in first}):
+        for words in at_once:
+            begins(words)
+        scene.airflow.at_once([partial(_run_in_order, group, scene, outcomes) for group in at_once.values()])
+    return _each_right_once([outcome.result() for outcome in outcomes.values()])
+
+
+def _run_in_order(checks: Sequence[Check], scene: Scene, outcomes: _Outcomes) -> None:
+    """Run the checks of a party; an error that is no finding also ends those that wait for one of them."""
+    for number, check in enumerate(checks):
+        try:
+            outcomes[check.name].set_result(_run(check, scene, outcomes))
+        except BaseException as error:
+            for each in checks[number:]:
+                outcomes[each.name].set_exception(error)
+            raise
+
+
+def _each_right_once(outcomes: Sequence[_Outcome]) -> tuple[CheckResult, ...]:
+    """Return the results in order; a check that a missing right ended does not name it again."""
+    results: list[CheckResult] = []
+    named: set[str] = set()
+    for outcome in outcomes:
+        result, lacking = outcome.result, _lacking(outcome.result.findings)
+        if outcome.is_cut and result.findings and named.issuperset(lacking or {""}):
+            reason = "a right is missing, which an earlier check names"
+            result, lacking = CheckResult(result.name, not_applicable=reason), set()
+        named |= lacking
+        results.append(result)
+    return tuple(results)
 
 
 def without_checks(checks: Sequence[Check], reason: str) -> tuple[CheckResult, ...]:
@@ -188,31 +229,25 @@ def without_checks(checks: Sequence[Check], reason: str) -> tuple[CheckResult, .
     return tuple(CheckResult(check.name, not_applicable=reason) for check in checks)
 
 
-def _run(check: Check, scene: Scene, earlier: Mapping[str, CheckResult]) -> CheckResult:
-    unmet = [name for name in check.needs if not earlier[name].has_passed]
+def _run(check: Check, scene: Scene, outcomes: _Outcomes) -> _Outcome:
+    unmet = [name for name in check.needs if not outcomes[name].result().result.has_passed]
     if unmet:
-        return CheckResult(check.name, not_applicable=f"the check {unmet[0]} did not pass")
+        return _Outcome(CheckResult(check.name, not_applicable=f"the check {unmet[0]} did not pass"))
+    outcome = _asked(check, scene)
+    return replace(outcome, result=outcome.result.accepting(scene.migration.accept))
+
+
+def _asked(check: Check, scene: Scene) -> _Outcome:
     findings: tuple[Finding, ...] = ()
     try:
         if reason := check.unless(scene):
-            return CheckResult(check.name, not_applicable=reason)
+            return _Outcome(CheckResult(check.name, not_applicable=reason))
         findings = tuple(check.ask(scene))
-        return CheckResult(check.name, findings, warnings=tuple(check.warn(scene)))
+        return _Outcome(CheckResult(check.name, findings, warnings=tuple(check.warn(scene))))
     except NotApplicable as error:
-        return CheckResult(check.name, findings, None if findings else str(error))
+        return _Outcome(CheckResult(check.name, findings, None if findings else str(error)))
     except Exception as error:
-        return _failed(check, findings, error, earlier)
-
-
-def _failed(
-    check: Check, known: tuple[Finding, ...], error: Exception, earlier: Mapping[str, CheckResult]
-) -> CheckResult:
-    """Return the result of a check that an error ended; a right that another check has named is not named again."""
-    findings = _findings_of(check, error)
-    named = {side for each in earlier.values() for side in _lacking(each.findings)}
-    if not known and findings and named.issuperset(_lacking(findings) or {""}):
-        return CheckResult(check.name, not_applicable="a right is missing, which an earlier check names")
-    return CheckResult(check.name, (*known, *findings))
+        return _Outcome(CheckResult(check.name, (*findings, *_findings_of(check, error))), is_cut=not findings)
 
 
 def _lacking(findings: Collection[Finding]) -> set[str]:

@@ -180,7 +180,10 @@ class CheckedAirflow(Protocol):
 
     @property
     def asks_tools(self) -> bool:
-        """Whether Kafka's tools on the MirrorMaker host may be asked."""
+        """Whether the clusters may be asked from the MirrorMaker host."""
+
+    def at_once(self, works: Sequence[Callable[[], T]]) -> list[T]:
+        """Do works at the same time, and return their results in order; raises the first error in this order."""
 
     def notifier_problem(self, notifier: NotifierSettings) -> str:
         """Return why a notifier cannot be created; empty if it can."""
@@ -218,13 +221,13 @@ class Scene:
 
     @property
     def source(self) -> KafkaCluster:
-        """The source cluster."""
-        return self.run.source
+        """The source cluster; it is opened once, also by threads at the same time."""
+        return self.once("source", lambda: self.run.source)
 
     @property
     def target(self) -> KafkaCluster:
-        """The target cluster."""
-        return self.run.target
+        """The target cluster; it is opened once, also by threads at the same time."""
+        return self.once("target", lambda: self.run.target)
 
     @property
     def has_login(self) -> bool:
