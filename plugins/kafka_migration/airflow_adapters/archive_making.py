@@ -53,7 +53,7 @@ def make_archive(connection_id: str) -> MadeArchive:
                 raise _refused(connection_id, problem)
             _rehearse(target, path)
             kept, removed = keep(path, archive_key(target))
-    except OSError as error:
+    except (OSError, subprocess.SubprocessError) as error:
         raise _refused(connection_id, str(error)) from error
     return MadeArchive(kept, tuple(removed))
 

@@ -1,15 +1,12 @@
-"""The class archive of a Spark installation: where it is, for which JVM and jars it is, and how it is made."""
+"""The class archive of a Spark installation: for which JVM and jars it is, and where it is."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
 import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
+from kafka_migration.adapters.system.archive_keys import jars_in, java_build, key_of
 from kafka_migration.adapters.system.class_archives import usable_archive
 from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.airflow_adapters.installed_spark import spark_conf_folder, spark_home
@@ -34,46 +31,14 @@ def archive_of(key: str) -> str | None:
 
 
 def archive_key(target: SparkTarget) -> str:
-    """Return the beginning of the archive's name: digests of Spark's place, and of its jars with the JVM's build.
-
-    Empty if the place of Spark or of Java is unknown.
-    """
-    home, java = spark_home(target.binary), _java_home()
-    try:
-        build = [*_java_build(java), *_class_path(target, home)] if home and java else []
-    except OSError as error:
-        log.info("No class archive is used: %s", error)
+    """Return the key of the archive for the driver of a Spark; empty if the place of Spark or of Java is unknown."""
+    home = spark_home(target.binary)
+    if home is None:
         return ""
-    return f"spark-{_digest([home])[:12]}-{_digest(build)[:24]}" if build else ""
-
-
-def _digest(values: object) -> str:
-    return hashlib.sha256(json.dumps(values).encode()).hexdigest()
-
-
-def _java_home() -> str | None:
-    """Return the folder of the Java that `spark-class` starts."""
-    java = Path(home, "bin", "java") if (home := os.environ.get("JAVA_HOME")) else shutil.which("java")
-    return str(Path(java).resolve().parents[1]) if java else None
-
-
-def _java_build(home: str) -> Iterator[object]:
-    """Yield what changes with each build of a JVM."""
-    yield home
-    for name in ("release", "lib/modules", "lib/server/libjvm.so"):
-        yield _seen(Path(home, name))
-
-
-def _class_path(target: SparkTarget, home: str) -> Iterator[object]:
-    """Yield what decides about the class path. The order of the jars is that of the folder, as for the JVM."""
-    yield [os.environ.get(name, "") for name in _CLASS_PATH]
-    yield target.settings.get(_EXTRA_CLASS_PATH, "")
-    yield str(spark_conf_folder(target.binary))
-    with os.scandir(Path(home, "jars")) as entries:
-        yield from ([entry.name, *_seen(Path(entry.path))] for entry in entries)
-
-
-def _seen(path: Path) -> list[int]:
-    """Return size and time of a file in whole seconds, by which a JVM recognizes a jar."""
-    found = path.stat()
-    return [found.st_size, int(found.st_mtime)]
+    added = [*(os.environ.get(name, "") for name in _CLASS_PATH), target.settings.get(_EXTRA_CLASS_PATH, "")]
+    try:
+        jars = jars_in(Path(home, "jars"))
+        return key_of("spark", home, java_build(), jars, added, str(spark_conf_folder(target.binary)))
+    except OSError as error:
+        log.info("Spark starts without a class archive: %s", error)
+        return ""

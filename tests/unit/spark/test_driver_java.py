@@ -13,9 +13,11 @@ SHARED = f"-XX:SharedArchiveFile={ARCHIVE} -Xshare:auto -Xlog:cds=off -Xlog:cds+
 QUICK = "-XX:TieredStopAtLevel=1"
 
 
-def options(target: SparkTarget, records: int = 1, archive: str | None = ARCHIVE, **environment: str) -> str | None:
+def options(
+    target: SparkTarget, records: int = 1, archive: str | None = ARCHIVE, environment: dict[str, str] | None = None
+) -> str | None:
     """Return the text of our options, `None` without the setting."""
-    return driver_settings(target, environment, records=records, archive=archive).get(DEFAULT_OPTIONS)
+    return driver_settings(target, environment or {}, records=records, archive=archive).get(DEFAULT_OPTIONS)
 
 
 def local(**settings: str) -> SparkTarget:
@@ -64,20 +66,20 @@ def test_users_sharing_stays(own: str) -> None:
     assert QUICK == options(local(**{EXTRA: own}))
     assert QUICK == options(SparkTarget("spark", "yarn", defaults=f"{EXTRA} {own}"))
     for variable in OPTION_VARIABLES:
-        assert QUICK == options(local(), **{variable: own}), variable
+        assert QUICK == options(local(), environment={variable: own}), variable
 
 
 @pytest.mark.parametrize("own", ["-XX:-TieredCompilation", "-XX:TieredStopAtLevel=4", "-Xint", "-Xcomp"])
 def test_users_compiler_stays(own: str) -> None:
     """Options of the user about the compiler leave ours about it out."""
     assert SHARED == options(local(**{EXTRA: f"-Da=b {own}"}))
-    assert SHARED == options(local(), JAVA_TOOL_OPTIONS=own)
+    assert SHARED == options(local(), environment={"JAVA_TOOL_OPTIONS": own})
 
 
 @pytest.mark.parametrize("own", ["@/etc/java-options", "-Da=b @x", "-XX:Flags=.hotspotrc", "-XX:VMOptionsFile=x"])
 def test_file_of_options_decides_alone(own: str) -> None:
     """With a file of Java options, which may hold any, nothing is set."""
-    assert options(local(), JDK_JAVA_OPTIONS=own) is None
+    assert options(local(), environment={"JDK_JAVA_OPTIONS": own}) is None
 
 
 def test_other_options_of_the_user_change_nothing() -> None:
