@@ -59,7 +59,13 @@ def test_setting_of_an_administrator_stays(place: str) -> None:
 
 @pytest.mark.parametrize(
     "own",
-    ["-Xshare:off", "-XX:SharedArchiveFile=/x", "-XX:ArchiveClassesAtExit=/x", "-XX:+AutoCreateSharedArchive"],
+    [
+        "-Xshare:off",
+        "-XX:SharedArchiveFile=/x",
+        "-XX:ArchiveClassesAtExit=/x",
+        "-XX:+AutoCreateSharedArchive",
+        "-XX:+RequireSharedSpaces",
+    ],
 )
 def test_users_sharing_stays(own: str) -> None:
     """Options of the user about class sharing leave ours about it out, wherever they are set."""
@@ -69,7 +75,17 @@ def test_users_sharing_stays(own: str) -> None:
         assert QUICK == options(local(), environment={variable: own}), variable
 
 
-@pytest.mark.parametrize("own", ["-XX:-TieredCompilation", "-XX:TieredStopAtLevel=4", "-Xint", "-Xcomp"])
+@pytest.mark.parametrize(
+    "own",
+    [
+        "-XX:-TieredCompilation",
+        "-XX:TieredStopAtLevel=4",
+        "-XX:CICompilerCount=1",
+        "-XX:NonProfiledCodeHeapSize=9m",
+        "-Xint",
+        "-Xcomp",
+    ],
+)
 def test_users_compiler_stays(own: str) -> None:
     """Options of the user about the compiler leave ours about it out."""
     assert SHARED == options(local(**{EXTRA: f"-Da=b {own}"}))

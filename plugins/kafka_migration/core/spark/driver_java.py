@@ -17,8 +17,9 @@ _QUICK = "-XX:TieredStopAtLevel=1"
 # An archive that does not fit is ignored without a word; JAVA_TOOL_OPTIONS and the like stay as they are.
 _SILENT = ("-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds+dynamic=off")
 # Options with which the JVM would refuse ours, or which decide the same question.
-_OF_SHARING = re.compile(r"-Xshare|SharedArchive|SharedClassList|ClassesAtExit|-XX:Flags|VMOptionsFile|(^|\s)@")
-_OF_COMPILING = re.compile(r"Tiered|CompilationMode|JVMCI|-Xint|-Xcomp|-XX:Flags|VMOptionsFile|(^|\s)@")
+_FILE = r"-XX:Flags|VMOptionsFile|(?:^|\s)@"
+_OF_SHARING = re.compile(rf"-Xshare|Shared(?:Archive|ClassList|Spaces)|ClassesAtExit|{_FILE}")
+_OF_COMPILING = re.compile(rf"Tiered|Compil|Code(?:Heap|Cache)|JVMCI|-Xint|-Xcomp|{_FILE}")
 
 
 def driver_settings(
