@@ -15,7 +15,7 @@ from kafka_migration.airflow_adapters.installed_spark import spark_target, spark
 from kafka_migration.airflow_adapters.spark_archive import archive_key
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.core.spark.driver_java import DEFAULT_OPTIONS, quoted, shares_classes, user_options
+from kafka_migration.core.spark.driver_java import DEFAULT_OPTIONS, QUICK_COMPILER, quoted, shares_classes, user_options
 from kafka_migration.core.spark.spark_target import SparkTarget, properties_text, protecting_settings
 from kafka_migration.core.text.shortened import brief
 
@@ -79,7 +79,7 @@ def _rehearse(target: SparkTarget, path: Path) -> None:
         properties.write_text(properties_text("", {n: s for n, s in target.settings.items() if n in _KEPT}))
         jobs = settings.spark_jobs_folder()
         rehearsal = [*_connector(target), str(jobs / "rehearse.py")]
-        said = _submitted(target, properties, f"-XX:ArchiveClassesAtExit={path}", rehearsal)
+        said = _submitted(target, properties, f"-XX:ArchiveClassesAtExit={path}", rehearsal, QUICK_COMPILER)
         if not path.is_file():
             raise _refused(target.connection, f"the JVM wrote none: {said}")
         _submitted(target, properties, f"-XX:SharedArchiveFile={path}", ["--version"], "-Xshare:on")

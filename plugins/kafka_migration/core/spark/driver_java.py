@@ -13,7 +13,7 @@ DEFAULT_OPTIONS, _USER_OPTIONS = "spark.driver.defaultJavaOptions", "spark.drive
 OPTION_VARIABLES = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "SPARK_SUBMIT_OPTS")
 # The quick compiler saves some seconds of a start and loses about as much with this number of records; docs/adr/0058.
 FEW_RECORDS = 1_000_000
-_QUICK = "-XX:TieredStopAtLevel=1"
+QUICK_COMPILER = "-XX:TieredStopAtLevel=1"
 # An archive that does not fit is ignored without a word; JAVA_TOOL_OPTIONS and the like stay as they are.
 _SILENT = ("-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds+dynamic=off")
 # Options with which the JVM would refuse ours, or which decide the same question.
@@ -53,7 +53,7 @@ def _options(of_user: str, records: int, archive: str | None) -> Iterator[str]:
     if archive is not None and not shares_classes(of_user):
         yield from (quoted(f"-XX:SharedArchiveFile={archive}"), *_SILENT)
     if records <= FEW_RECORDS and not _OF_COMPILING.search(of_user):
-        yield _QUICK
+        yield QUICK_COMPILER
 
 
 def quoted(option: str) -> str:
