@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from kafka_migration.adapters.system.archive_keys import key_of
+from kafka_migration.adapters.system.class_archives import keep, new_archive
 from sandbox import jars, shared_classes
 from sandbox.shared_classes import ensure, kafka_options, merged, spark_options
 
@@ -63,7 +65,7 @@ def test_without_archives_there_are_no_options(folder: Path) -> None:
     """Kafka and Spark start without archives, also if only a damaged one is there, and Kafka of another version."""
     assert ((), ()) == (kafka_options(), spark_options())
     folder.mkdir(mode=0o700)
-    for key in (shared_classes._kafka_key(), shared_classes.key_of("spark", shared_classes._spark_home())):
+    for key in (shared_classes._kafka_key(), key_of("spark", shared_classes._spark_home())):
         (folder / f"{key}-{'0' * 64}.jsa").write_text("damaged")
 
     assert ((), ()) == (kafka_options(), spark_options())
@@ -71,10 +73,10 @@ def test_without_archives_there_are_no_options(folder: Path) -> None:
 
 def test_archives_are_used(folder: Path) -> None:
     """Each JVM is told of the archive for its class path, without warnings if it does not fit."""
-    for key in (shared_classes._kafka_key(), shared_classes.key_of("spark", shared_classes._spark_home())):
-        with shared_classes.new_archive(folder) as path:
+    for key in (shared_classes._kafka_key(), key_of("spark", shared_classes._spark_home())):
+        with new_archive(folder) as path:
             path.write_text(key)
-            shared_classes.keep(path, key)
+            keep(path, key)
     silent = ("-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds+dynamic=off")
 
     assert silent == kafka_options()[1:]
