@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from kafka_migration.core.spark.driver_java import DEFAULT_OPTIONS
+from kafka_migration.core.spark.driver_java import DEFAULT_OPTIONS, driver_settings
+from kafka_migration.core.spark.spark_target import SparkTarget
 from sandbox.shared_classes import FOLDER, spark_options
 
 pytestmark = pytest.mark.live
@@ -38,6 +40,16 @@ def versions(*options: str, **environment: str) -> str:
 def test_driver_takes_its_classes_from_the_archive(archive: tuple[str, ...]) -> None:
     """The JVM of `spark-submit` uses the archive."""
     assert LOADED in versions(*archive, "-Xlog:class+load")
+
+
+def test_path_with_spaces_and_quotes_is_understood(archive: tuple[str, ...], tmp_path: Path) -> None:
+    """Spark splits our options so that any path of the archive is one option."""
+    folder = tmp_path / 'it\'s a "folder"'
+    folder.mkdir()
+    copied = shutil.copy(archive[0].partition("=")[2], folder / "a.jsa")
+    setting = driver_settings(SparkTarget("spark", "local"), {}, records=0, archive=str(copied))
+
+    assert LOADED in versions(setting[DEFAULT_OPTIONS], "-Xlog:class+load")
 
 
 def test_archive_of_another_class_path_is_ignored(archive: tuple[str, ...], tmp_path: Path) -> None:

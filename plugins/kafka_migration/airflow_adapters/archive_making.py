@@ -17,9 +17,10 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.spark.driver_java import DEFAULT_OPTIONS, QUICK_COMPILER, quoted, shares_classes, user_options
 from kafka_migration.core.spark.spark_target import SparkTarget, properties_text, protecting_settings
-from kafka_migration.core.text.shortened import brief
 
 _TIMEOUT_S = 1800
+# Characters of the end of an output, which has the reason.
+_SHOWN = 300
 _LOCAL = "local[2]"
 # The settings of the connection that decide which JVM, classes and Python the driver has.
 _KEPT = (
@@ -79,10 +80,11 @@ def _rehearse(target: SparkTarget, path: Path) -> None:
         properties.write_text(properties_text("", {n: s for n, s in target.settings.items() if n in _KEPT}))
         jobs = settings.spark_jobs_folder()
         rehearsal = [*_connector(target), str(jobs / "rehearse.py")]
-        said = _submitted(target, properties, f"-XX:ArchiveClassesAtExit={path}", rehearsal, QUICK_COMPILER)
+        making = f"{quoted(f'-XX:ArchiveClassesAtExit={path}')} {QUICK_COMPILER}"
+        said = _submitted(target, properties, making, rehearsal)
         if not path.is_file():
             raise _refused(target.connection, f"the JVM wrote none: {said}")
-        _submitted(target, properties, f"-XX:SharedArchiveFile={path}", ["--version"], "-Xshare:on")
+        _submitted(target, properties, f"-Xshare:on {quoted(f'-XX:SharedArchiveFile={path}')}", ["--version"])
 
 
 def _connector(target: SparkTarget) -> Iterator[str]:
@@ -92,22 +94,16 @@ def _connector(target: SparkTarget) -> Iterator[str]:
         yield from ("--packages", packages)
 
 
-def _submitted(target: SparkTarget, properties: Path, option: str, arguments: Sequence[str], *more_options: str) -> str:
-    """Run `spark-submit` with a Java option and return the end of its output. Raises `Refused` if it fails."""
-    conf = {
-        **_QUIET,
-        **protecting_settings(replace(target, master=_LOCAL)),
-        DEFAULT_OPTIONS: " ".join([*more_options, quoted(option)]),
-    }
-    command = [
-        *(target.binary, "--master", _LOCAL, "--deploy-mode", "client", "--properties-file", str(properties)),
-        *(word for name, value in conf.items() for word in ("--conf", f"{name}={value}")),
-        *arguments,
-    ]
-    path = os.pathsep.join(filter(None, (str(settings.spark_jobs_folder()), os.environ.get("PYTHONPATH"))))
+def _submitted(target: SparkTarget, properties: Path, options: str, arguments: Sequence[str]) -> str:
+    """Run `spark-submit` with Java options and return the end of its output. Raises `Refused` if it fails."""
+    conf = {**_QUIET, **protecting_settings(replace(target, master=_LOCAL)), DEFAULT_OPTIONS: options}
     ended = subprocess.run(
-        command,
-        env={**os.environ, "PYTHONPATH": path},
+        [
+            *(target.binary, "--master", _LOCAL, "--deploy-mode", "client", "--properties-file", str(properties)),
+            *(word for name, value in conf.items() for word in ("--conf", f"{name}={value}")),
+            *arguments,
+        ],
+        env={**os.environ, "PYTHONPATH": _python_path()},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -116,10 +112,15 @@ def _submitted(target: SparkTarget, properties: Path, option: str, arguments: Se
         timeout=_TIMEOUT_S,
         check=False,
     )
-    said = brief(" ".join(ended.stdout.split())[-500:])
+    said = " ".join(ended.stdout.split())[-_SHOWN:]
     if ended.returncode:
         raise _refused(target.connection, f"spark-submit ended with code {ended.returncode}: {said}")
     return said
+
+
+def _python_path() -> str:
+    """Return the path of Python on which the rehearsal finds its package."""
+    return os.pathsep.join(filter(None, (str(settings.spark_jobs_folder()), os.environ.get("PYTHONPATH"))))
 
 
 def _refused(connection_id: str, reason: str) -> Refused:
