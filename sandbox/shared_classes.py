@@ -26,13 +26,14 @@ PROJECT = jars.PROJECT
 sys.path.append(str(PROJECT / "plugins"))
 
 from kafka_migration.adapters.system.archive_keys import jars_in, java_build, key_of  # noqa: E402
-from kafka_migration.adapters.system.class_archives import keep, new_archive, usable_archive  # noqa: E402
+from kafka_migration.adapters.system.class_archives import folder_problem, keep, new_archive, usable_archive  # noqa: E402
 
 FOLDER = PROJECT / ".cache" / "class-archives"
 TIMEOUT_S = 1800
 CONNECTION = "sandbox_spark"
 # Without the warnings of a JVM about an archive that does not fit.
 _SILENT = ("-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds+dynamic=off")
+_WORD = re.compile(r"[^\s:'\"\\]+")
 # A class, whose number newer JVMs add, or what a JVM wants to know of a lambda.
 _CLASS = re.compile(r"[^\s@#]+(?=( id: \d+)?$)|@.+")
 
@@ -61,7 +62,8 @@ def _spark_home() -> str:
 
 
 def _options(archive: Path | None) -> tuple[str, ...]:
-    return (f"-XX:SharedArchiveFile={archive}", *_SILENT) if archive else ()
+    """Return the options for an archive; none if its path could not be a word of `JAVA_TOOL_OPTIONS`."""
+    return (f"-XX:SharedArchiveFile={archive}", *_SILENT) if archive and _WORD.fullmatch(str(archive)) else ()
 
 
 @functools.cache
@@ -152,6 +154,8 @@ def make_kafka_archive() -> Path:
     from sandbox.class_lists import class_lists
 
     with tempfile.TemporaryDirectory() as name, new_archive(FOLDER) as archive:
+        if problem := folder_problem(FOLDER):
+            sys.exit(f"no archive of this folder would be used: {problem}")
         listed = Path(name) / "all.classes"
         listed.write_text(merged(class_lists(Path(name))))
         command = ("java", "-Xshare:dump", f"-XX:SharedClassListFile={listed}", f"-XX:SharedArchiveFile={archive}")

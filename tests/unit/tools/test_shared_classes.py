@@ -85,6 +85,25 @@ def test_archives_are_used(folder: Path) -> None:
     assert () == kafka_options("3.9.0" if jars.KAFKA_VERSION != "3.9.0" else "3.8.1")
 
 
+def test_path_that_is_no_word_has_no_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a checkout whose path has a space no JVM gets an option, because variables would split it."""
+    monkeypatch.setattr(shared_classes, "FOLDER", tmp_path / "a b")
+    shared_classes._archive.cache_clear()
+    with new_archive(tmp_path / "a b") as path:
+        path.touch()
+        keep(path, shared_classes._kafka_key())
+
+    assert () == kafka_options()
+
+
+def test_unsafe_folder_gets_no_archive(folder: Path) -> None:
+    """If other users could replace the archives, Kafka's classes are not even listed."""
+    folder.mkdir(mode=0o755)
+
+    with pytest.raises(SystemExit, match="has mode 0755"):
+        shared_classes.make_kafka_archive()
+
+
 def test_lists_of_classes_are_merged() -> None:
     """Each class is listed once, without its number, and those of a program's own class loader are left out."""
     old = "# NOTE\njava/lang/Object\nkafka/Kafka$\n@lambda-proxy kafka/Kafka$ run ()V\n"
