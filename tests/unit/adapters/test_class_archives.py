@@ -20,6 +20,7 @@ from kafka_migration.adapters.system.class_archives import (
     new_archive,
     usable_archive,
 )
+from tests.allowed_skips import lacks_root
 
 KEY = "spark-0123-4567"
 NOBODY = 65534
@@ -180,7 +181,7 @@ def test_link_above_the_folder_is_followed_once(tmp_path: Path) -> None:
     assert usable_archive(tmp_path / "link" / "archives", KEY) is None
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two users")
+@pytest.mark.skipif(lacks_root(), reason="only root can be two users")
 def test_folder_of_another_user_is_not_used(folder: Path) -> None:
     """A folder or a file of another user is not used, even by root."""
     archive = made(folder)
@@ -193,7 +194,7 @@ def test_folder_of_another_user_is_not_used(folder: Path) -> None:
     assert f"belongs to user {NOBODY}, and this process is user 0" in folder_problem(folder)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two users")
+@pytest.mark.skipif(lacks_root(), reason="only root can be two users")
 @pytest.mark.parametrize("mode", [0o700, 0o777])
 def test_second_user_neither_uses_nor_changes_it(reachable: Path, mode: int) -> None:
     """Another user of the worker gets no archive of the first one, and cannot write to its folder."""
