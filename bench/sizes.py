@@ -117,6 +117,8 @@ class Submission:
 
     topics: int = 12
     records: int = 10_000
+    few_topics: int = 4
+    few_records: int = 5_000
     runs: int = 5
 
 
@@ -173,6 +175,6 @@ QUICK: dict[str, Size] = {
     "validation": Validation(records=20_000, keys=5_000, runs=1),
     "shapes": Shapes(records=20_000, small=2_000, wide=40, runs=1),
     "translation": Translation(records=20_000, runs=1),
-    "submission": Submission(topics=2, records=1_000, runs=1),
+    "submission": Submission(topics=2, records=1_000, few_topics=2, few_records=500, runs=1),
     "reading": Reading(records=5_000, runs=1),
 }

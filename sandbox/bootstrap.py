@@ -1,7 +1,7 @@
 """Makes the checkout ready to run: `python3 -m sandbox.bootstrap`, called by every target of the Makefile.
 
-Checks the machine, builds `.venv` from `requirements.lock` and fetches the jars. Completed steps are skipped, so a
-second run takes a moment and prints nothing. Runs on the system's Python, standard library only.
+Checks the machine, builds `.venv` from `requirements.lock`, fetches the jars and makes class archives. Completed steps
+are skipped, so a second run takes a moment and prints nothing. Runs on the system's Python, standard library only.
 
 Exit codes: 0 ready, 1 failed (for example a download; run it again to resume), 3 refused: the machine lacks something.
 """
@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from sandbox import jars, prerequisites
+from sandbox import jars, prerequisites, shared_classes
 
 PROJECT = Path(__file__).resolve().parents[1]
 VENV = PROJECT / ".venv"
@@ -43,6 +43,7 @@ def main() -> int:
         with _alone():
             _prepare_environment()
             jars.ensure(_say)
+            shared_classes.ensure(_say, VENV / "bin" / "python", STAMP.read_text())
     except (BootstrapError, jars.JarsError, prerequisites.AptError, subprocess.TimeoutExpired) as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return 1

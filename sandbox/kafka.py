@@ -15,6 +15,7 @@ from sandbox.errors import SandboxError
 from sandbox.jars import KAFKA_VERSION, kafka_home
 from sandbox.parts import HOST, PartSpec
 from sandbox.private import write_private
+from sandbox.shared_classes import kafka_options
 
 HEAP_MB = 512
 # Brokers with ZooKeeper write `[KafkaServer id=1] started`.
@@ -121,14 +122,17 @@ class KafkaCluster:
 
     def part(self, environment: Mapping[str, str], logs: Path) -> PartSpec:
         """Return the broker as a part named after the cluster."""
-        command = (*self._java(environment), f"-Xmx{HEAP_MB}m", *self._logging())
         return PartSpec(
             name=self.name,
-            command=(*command, "kafka.Kafka", str(self._properties)),
+            command=(*self.java_command(environment), "kafka.Kafka", str(self._properties)),
             environment=environment,
             log=logs / f"{self.name}.log",
             is_ready=self._is_ready,
         )
+
+    def java_command(self, environment: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the command line of a JVM with this Kafka, to which a main class and its arguments are added."""
+        return (*self._java(environment), f"-Xmx{HEAP_MB}m", *self._logging())
 
     def properties(self) -> str:
         """Render `server.properties` for a single node with short time-outs."""
@@ -178,7 +182,8 @@ listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT{self._pr
         return any(line in log for line in READY_LINES) and answers_metadata(self.bootstrap)
 
     def _java(self, environment: Mapping[str, str]) -> tuple[str, ...]:
-        return (java(environment), *self.java_options, "-cp", f"{kafka_home(self.version) / 'libs'}/*")
+        options = (*kafka_options(self.version), *self.java_options)
+        return (java(environment), *options, "-cp", f"{kafka_home(self.version) / 'libs'}/*")
 
     @property
     def _properties(self) -> Path:

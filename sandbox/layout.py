@@ -17,6 +17,7 @@ from sandbox.parts import HOST, free_ports, require_free
 from sandbox.postgres import Postgres
 from sandbox.security.kdc import KerberosLogin
 from sandbox.security.listeners import AUTHORIZER, PORTS, Security, token_endpoints
+from sandbox.shared_classes import FOLDER
 from sandbox.ssh import SshHost
 from sandbox.state import SandboxState
 from sandbox.zookeeper import WITH_ZOOKEEPER, ZooKeeperCluster
@@ -63,6 +64,7 @@ class Layout:
             "AIRFLOW__KAFKA_MIGRATION__EVIDENCE_ROOT": str(self.evidence),
             "AIRFLOW__KAFKA_MIGRATION__MIGRATIONS_FOLDER": str(self.airflow.folders.migrations),
             "AIRFLOW__KAFKA_MIGRATION__SPARK_JARS": spark_jars,
+            "AIRFLOW__KAFKA_MIGRATION__CLASS_ARCHIVES": str(FOLDER),
             "AIRFLOW__KAFKA_MIGRATION__TOKEN_ENDPOINTS": token_endpoints(self.security.values()),
             # Airflow uses a deprecated pathspec name for `.airflowignore`; each task's log would contain the warning.
             "PYTHONWARNINGS": "ignore:GitWildMatchPattern:DeprecationWarning",

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from sandbox.jars import PROJECT
 from sandbox.private import write_private
+from sandbox.shared_classes import spark_options
 
 JOB = PROJECT / "spark_jobs" / "validate_topics.py"
 
@@ -25,11 +26,17 @@ def local_session(cores: int, options: Mapping[str, str]) -> SparkSession:
     builder = SparkSession.builder.master(f"local[{cores}]").appName("kafka-migration")
     quiet = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
     loopback = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
-    for name, value in {**quiet, **loopback, **options}.items():
+    for name, value in {**quiet, **loopback, **shared_classes(), **options}.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+def shared_classes() -> dict[str, str]:
+    """Return the setting with which the driver uses the class archive; none without one."""
+    options = " ".join(spark_options())
+    return {"spark.driver.defaultJavaOptions": options} if options else {}
 
 
 def submit_job(
@@ -87,7 +94,9 @@ def run_spark(
     """Run an application with spark-submit in this folder, which also holds its settings; return its exit."""
     quiet = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
     settings = folder / "spark.properties"
-    write_private(settings, "".join(f"{name} {value}\n" for name, value in {**quiet, **(conf or {})}.items()))
+    write_private(
+        settings, "".join(f"{name} {value}\n" for name, value in {**quiet, **shared_classes(), **(conf or {})}.items())
+    )
     command = [
         *(str(Path(sys.executable).parent / "spark-submit"), "--master", master),
         *("--properties-file", str(settings)),

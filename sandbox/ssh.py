@@ -13,6 +13,7 @@ from sandbox.environment import SYSTEM_FOLDERS, java, program
 from sandbox.jars import kafka_home
 from sandbox.parts import HOST, PartSpec
 from sandbox.processes import MARKER
+from sandbox.shared_classes import kafka_options
 
 PRIVILEGE_SEPARATION_FOLDER = Path("/run/sshd")
 LOGIN_TIMEOUT_S = 15
@@ -133,6 +134,7 @@ SetEnv {variables}
 
     def _variables(self, environment: Mapping[str, str]) -> dict[str, str]:
         java_folder = str(Path(java(environment)).parent)
+        java_options = (*kafka_options(), *self.java_options)
         return {
             "PATH": os.pathsep.join(dict.fromkeys((java_folder, *SYSTEM_FOLDERS))),
             "KAFKA_HOME": str(kafka_home()),
@@ -140,7 +142,7 @@ SetEnv {variables}
             # Secrets stay below the sandbox's folder, which the next sandbox empties.
             "KAFKA_MIGRATION_MEMORY": str(self.memory),
             MARKER: environment[MARKER],
-            **({"JAVA_TOOL_OPTIONS": " ".join(self.java_options)} if self.java_options else {}),
+            **({"JAVA_TOOL_OPTIONS": " ".join(java_options)} if java_options else {}),
         }
 
     @property

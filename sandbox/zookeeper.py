@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.kafka import HEAP_MB, KafkaCluster
+from sandbox.kafka import KafkaCluster
 from sandbox.parts import HOST, PartSpec
 
 # The Kafka versions that this sandbox runs with ZooKeeper.
@@ -32,10 +32,13 @@ admin.enableServer=false
 
     def parts(self, environment: Mapping[str, str], logs: Path) -> tuple[PartSpec, ...]:
         """Return ZooKeeper and the broker, which waits for it."""
-        command = (*self._java(environment), f"-Xmx{HEAP_MB}m", *self._logging())
         zookeeper = PartSpec(
             name=f"{self.name}-zookeeper",
-            command=(*command, "org.apache.zookeeper.server.quorum.QuorumPeerMain", str(self._zookeeper)),
+            command=(
+                *self.java_command(environment),
+                "org.apache.zookeeper.server.quorum.QuorumPeerMain",
+                str(self._zookeeper),
+            ),
             environment=environment,
             log=logs / f"{self.name}-zookeeper.log",
             is_ready=lambda _: self._accepts(),

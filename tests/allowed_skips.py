@@ -49,6 +49,7 @@ ALLOWED = (
     AllowedSkip("tests/contract/test_mirrorctl_disk.py", "only root may mount a disk", lacks_root),
     AllowedSkip("tests/contract/test_mirrorctl_memory.py", "only root can make a small tmpfs", lacks_root),
     AllowedSkip("tests/contract/test_mirrorctl_narrow.py", "only root may give folders away", lacks_root),
+    AllowedSkip("tests/unit/adapters/test_class_archives.py", "only root can be two users", lacks_root),
     AllowedSkip("tests/unit/evidence/test_evidence_places.py", "only root may make a device", lacks_root),
     AllowedSkip("tests/unit/tools/test_sandbox_ports.py", "only root gives folders away", lacks_root),
     AllowedSkip("tests/unit/tools/test_sandbox_postgres.py", "only root has capabilities to drop", lacks_root),

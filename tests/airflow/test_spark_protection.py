@@ -7,7 +7,7 @@ import stat
 import sys
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,12 +16,16 @@ import pytest
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.sdk.exceptions import AirflowException
 
+from kafka_migration.adapters.system.class_archives import keep, new_archive
 from kafka_migration.airflow_adapters import installed_spark as spark_adapter
+from kafka_migration.airflow_adapters.spark_archive import archive_key
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError
+from kafka_migration.core.spark.driver_java import DEFAULT_OPTIONS
 from kafka_migration.core.spark.spark_target import SparkTarget, parsed_properties, unprotected_findings
 from kafka_migration.core.spark.spark_versions import SparkVersions
+from kafka_migration.orchestration.operators import spark_job
 from kafka_migration.orchestration.task.failures import FailedForGood, FailedForNow
 from tests.airflow.world import World, result_in
 from tests.steps.world import P0, RECORD
@@ -317,6 +321,56 @@ def test_no_secret_is_on_the_command_line(world: World, submitting: Submitting) 
     assert STRONG | {"spark.eventLog.enabled": "true"} == parsed_properties(submitting.texts["spark.properties"])
     assert {0o600, 0o700} == submitting.modes
     assert "spark.io.encryption.enabled=true" in submitting.command
+
+
+@pytest.fixture
+def known_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folders of a Spark and of a Java, and one for archives, which is returned."""
+    for name in ("java/release", "java/lib/modules", "java/lib/server/libjvm.so", "java/bin/java", "spark/jars/a.jar"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path / "spark"))
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "java"))
+    monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__CLASS_ARCHIVES", str(tmp_path / "archives"))
+    return tmp_path / "archives"
+
+
+def test_driver_gets_the_class_archive_and_the_quick_compiler(
+    world: World, submitting: Submitting, known_spark: Path
+) -> None:
+    """The task's command names the archive for this Spark, and the quick compiler for its few records."""
+    with new_archive(known_spark) as path:
+        path.write_bytes(b"classes")
+        archive, _ = keep(path, archive_key(world.spark))
+    world.do("validate_topics")
+
+    shared = f"-XX:SharedArchiveFile={archive} -Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off"
+    assert f"{DEFAULT_OPTIONS}={shared} -XX:TieredStopAtLevel=1" in submitting.command
+
+
+def test_without_an_archive_the_job_starts_as_before(world: World, submitting: Submitting, known_spark: Path) -> None:
+    """A missing archive is no failure, and the task makes none."""
+    world.do("validate_topics")
+
+    assert f"{DEFAULT_OPTIONS}=-XX:TieredStopAtLevel=1" in submitting.command
+    assert not known_spark.exists()
+
+
+@pytest.mark.parametrize("place", ["operator", "connection", "unknown"])
+def test_java_options_of_others_stay(
+    world: World, submitting: Submitting, known_spark: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """If the setting is taken, or the place of Spark and therefore its defaults are unknown, nothing is set."""
+    if place == "connection":
+        world.spark = replace(world.spark, own={**STRONG, DEFAULT_OPTIONS: "-Dours=no"})
+    elif place == "operator":
+        monkeypatch.setattr(spark_job, "QUIET", {**spark_job.QUIET, DEFAULT_OPTIONS: "-Dours=no"})
+    else:
+        monkeypatch.setenv("SPARK_HOME", "/nowhere")
+    world.do("validate_topics")
+
+    wanted = [f"{DEFAULT_OPTIONS}=-Dours=no"] if place == "operator" else []
+    assert wanted == [word for word in submitting.command if word.startswith(DEFAULT_OPTIONS)]
 
 
 def test_nothing_secret_is_left(world: World, submitting: Submitting) -> None:

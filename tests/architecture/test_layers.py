@@ -174,6 +174,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "position": {"keys", "reading", "runtime"},
         "translate": {"keys", "reading", "runtime"},
         "validate": {"keys", "position", "reading", "runtime"},
+        "rehearsal": {"keys", "position", "reading", "runtime"},
     },
 }
 # Which third-party packages a layer may import; a layer that is not named may import any.

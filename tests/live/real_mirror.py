@@ -12,6 +12,7 @@ from pathlib import Path
 from kafka_migration.core.mirror.host import GENERATION_DIR, LOG4J2_FILE, LOG4J_FILE, LOG_FILE, MirrorLaunch
 from sandbox.environment import java
 from sandbox.jars import KAFKA_VERSION, fetched_kafka
+from sandbox.shared_classes import kafka_options
 from tests.contract.logging_mirror import LoggingMirror
 
 STOP_TIMEOUT_S = 90
@@ -73,7 +74,7 @@ class RealMirror(LoggingMirror):
             raise
 
     def _command(self, launch: MirrorLaunch, environment: Mapping[str, str]) -> list[str]:
-        options = [self._here(option) for option in launch.java_options]
+        options = [*kafka_options(self._kafka), *(self._here(option) for option in launch.java_options)]
         arguments = [self._here(argument) for argument in launch.arguments]
         logging = (
             f"-Dlog4j.configuration=file:{self._folder / LOG4J_FILE}",

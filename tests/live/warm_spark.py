@@ -25,6 +25,7 @@ from typing import Any
 from sandbox import jars
 from sandbox.environment import search_path
 from sandbox.kafka import SHORT_LIVED
+from sandbox.shared_classes import spark_options
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -172,11 +173,12 @@ def warm_driver(folder: Path) -> Iterator[dict[str, str]]:
     client.write_text(CLIENT.format(python=sys.executable, address=address, **VERSIONS))
     client.chmod(0o700)
     connector = ",".join(str(jar) for jar in jars.spark_jars())
+    options = " ".join((*spark_options(), *SHORT_LIVED))
     environment = {
         **os.environ,
         "PYTHONPATH": str(ROOT / "spark_jobs"),
         "PYSPARK_PYTHON": sys.executable,
-        "PYSPARK_SUBMIT_ARGS": f"--jars {connector} --driver-java-options '{' '.join(SHORT_LIVED)}' "
+        "PYSPARK_SUBMIT_ARGS": f"--jars {connector} --driver-java-options '{options}' "
         "--conf spark.log.level=WARN pyspark-shell",
         "SPARK_LOCAL_IP": "127.0.0.1",
     }

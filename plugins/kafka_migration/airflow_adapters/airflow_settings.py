@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -79,3 +80,17 @@ def spark_jobs_folder() -> Path:
 def spark_jars() -> str | None:
     """Return `spark_jars`, a comma-separated list of the Kafka connector's jars, or `None` if not set."""
     return conf.get(SECTION, "spark_jars", fallback="") or None
+
+
+def class_archives() -> Path | None:
+    """Return `class_archives`, the folder of the class archives of Spark's driver; by default in the user's cache.
+
+    `None` if it is set to an empty text, or if the user has no home.
+    """
+    named = conf.get(SECTION, "class_archives", fallback=None)
+    try:
+        cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    except RuntimeError:
+        cache = None
+    default = cache / "kafka-migration" / "class-archives" if cache is not None else None
+    return default if named is None else (Path(named) if named else None)

@@ -136,13 +136,22 @@ def _invalid(connection_id: str, error: Exception) -> Finding:
 
 def _defaults_file(binary: str) -> Path | None:
     """Return the path of the defaults file that `spark-submit` uses."""
+    folder = spark_conf_folder(binary)
+    return folder / "spark-defaults.conf" if folder else None
+
+
+def spark_conf_folder(binary: str) -> Path | None:
+    """Return the folder of Spark's configuration; `None` if the place of Spark is unknown."""
     if folder := os.environ.get("SPARK_CONF_DIR"):
-        return Path(folder) / "spark-defaults.conf"
-    home = os.environ.get("SPARK_HOME") or _spark_home(binary)
-    return Path(home) / "conf" / "spark-defaults.conf" if home else None
+        return Path(folder)
+    home = spark_home(binary)
+    return Path(home) / "conf" if home else None
 
 
-def _spark_home(binary: str) -> str | None:
+def spark_home(binary: str) -> str | None:
+    """Return the folder of the Spark that a command starts; `None` if it is unknown."""
+    if home := os.environ.get("SPARK_HOME"):
+        return home
     found = shutil.which(binary)
     if found is None:
         return None

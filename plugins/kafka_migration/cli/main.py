@@ -32,6 +32,7 @@ VERBS = {
     "source-acls": "files",
     "discover": "files",
     "lint": "files",
+    "spark-archive": "files",
     "import": "files",
     "schema": "files",
     "completion": "files",

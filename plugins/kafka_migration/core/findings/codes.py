@@ -708,6 +708,10 @@ class Code(RowEnum):
         "Spark, its Kafka connector or its Python have versions that do not work together.",
         "Correct the version that the finding names (installation, Spark). The copy is unchanged.",
     )
+    CLASS_ARCHIVE_NOT_MADE = _CodeRow(
+        "`kafka-migration spark-archive` made no class archive for Spark's driver.",
+        "Correct what the finding names, or do without: Spark jobs then start some seconds later. Nothing was changed.",
+    )
     EVIDENCE_ROOTS_DIFFER = _CodeRow(
         "Airflow and Spark are configured with different evidence roots.",
         f"Correct one of the two settings, or remove `spark_evidence_root`. {_NOTHING_STARTED}",

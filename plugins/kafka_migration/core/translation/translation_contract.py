@@ -87,6 +87,13 @@ class TranslationRequest(Document):
         """The client id of the job's consumers on both clusters."""
         return client_id_of("offsets", self.migration, is_limited=self.max_bytes_per_s is not None)
 
+    @property
+    def most_records(self) -> int:
+        """The offsets that the job reads on both sides; there are no more records."""
+        return sum(
+            end - start for each in self.topics for side in (each.source, each.target) for start, end in side.values()
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class VectorTranslation(Document):

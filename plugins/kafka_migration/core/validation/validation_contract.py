@@ -76,6 +76,11 @@ class ValidationRequest(Document):
         """The client id of the job's consumers on both clusters."""
         return client_id_of("validation", self.migration, is_limited=self.max_bytes_per_s is not None)
 
+    @property
+    def most_records(self) -> int:
+        """The offsets that the job reads on both sides; there are no more records."""
+        return sum(w.source_end - w.source_start + w.target_end - w.target_start for w in self.windows)
+
 
 @dataclass(frozen=True, slots=True)
 class SideCount(Document):

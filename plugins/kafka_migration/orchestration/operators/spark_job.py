@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 import resource
 import threading
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -23,8 +24,10 @@ from kafka_migration.adapters.system.private_folder import private_folder
 from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.airflow_adapters.deployed_airflow import HAS_STATE_STORE
 from kafka_migration.airflow_adapters.installed_spark import spark_client_findings, spark_target, spark_versions
+from kafka_migration.airflow_adapters.spark_archive import archive_key, archive_of
 from kafka_migration.core.connections.java_properties import spark_options
 from kafka_migration.core.findings.errors import Refused, ValidationFailed
+from kafka_migration.core.spark.driver_java import driver_settings
 from kafka_migration.core.spark.spark_target import (
     SparkTarget,
     cipher_findings,
@@ -117,7 +120,7 @@ class SparkJobOperator(SparkSubmitOperator):
             self.application = str(settings.spark_jobs_folder() / job.application)
             self.py_files = str(zip_package(settings.spark_jobs_folder() / DIGEST_PACKAGE, folder))
             self.name = f"kafka-migration-{run.name}"
-            self.conf = {**self.spark_settings, **protecting_settings(target)}
+            self.conf = {**self.spark_settings, **protecting_settings(target), **self._java_settings(target, job)}
             self.jars = settings.spark_jars()
             self.packages = None if self.jars else self._packages(target)
             self.properties_file = _properties_file(target, folder)
@@ -144,6 +147,14 @@ class SparkJobOperator(SparkSubmitOperator):
         for finding in unprotected:
             self.log.warning("%s", finding)
         return target
+
+    def _java_settings(self, target: SparkTarget, job: SparkJob) -> dict[str, str]:
+        """Return the settings for a quick start of the driver's JVM; the user's own Java options stay."""
+        whole = replace(target, own={**target.own, **self.spark_settings})
+        # The defaults of a Spark whose place is unknown are unknown too, and a setting of ours would replace them.
+        if not (key := archive_key(whole)):
+            return {}
+        return driver_settings(whole, os.environ, records=job.records, archive=archive_of(key))
 
     def _packages(self, target: SparkTarget) -> str:
         """Return the Kafka connector of this Spark. Raises `Refused` if its version is unknown."""

@@ -303,7 +303,8 @@ def run_translation(run: MigrationRun, jobs: SparkJobs, task_id: TaskId, request
     """Write the request, run Spark unless the request has no topics, and record the result."""
     request_path = run.evidence.write(Stored.TRANSLATION_REQUEST, request)
     if request.topics:
-        result = result_of(run, jobs, task_id, Stored.TRANSLATION_RESULT, (request.client_id, request_path))
+        asked = (request.client_id, request_path, request.most_records)
+        result = result_of(run, jobs, task_id, Stored.TRANSLATION_RESULT, asked)
         assert result is not None, "a job without a time limit is always in time"
     else:
         log.info("No topic needs translation by its records.")

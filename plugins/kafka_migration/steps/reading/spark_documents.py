@@ -35,11 +35,15 @@ class SparkJobs(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SparkJob:
-    """An application with the paths of its request and its result; `limit_s` seconds after its start it is stopped."""
+    """An application with the paths of its request and its result; `limit_s` seconds after its start it is stopped.
+
+    It reads at most `records` records of both sides together.
+    """
 
     application: str
     client_id: str
     request: str
+    records: int
     result: str
     limit_s: float | None = None
 
@@ -49,18 +53,18 @@ def result_of(
     jobs: SparkJobs,
     task_id: TaskId,
     kind: StoredKind[D],
-    request: tuple[str, str],
+    asked: tuple[str, str, int],
     limit_s: float | None = None,
 ) -> D | None:
     """Run the application of a task, and return its result with its digest recorded; `None` if the time is over.
 
-    `request` is the client id and the path of the request. Raises `ValidationFailed` if the result is missing, or if
-    another version of the job wrote it.
+    `asked` are the client id, the path of the request, and the most records that it reads. Raises `ValidationFailed` if
+    the result is missing, or if another version of the job wrote it.
     """
     path = run.evidence.announced_path(kind)
     if limit_s is not None and limit_s <= 0:
         return None
-    is_in_time = jobs.submit(run, SparkJob(f"{APPLICATIONS[task_id]}.py", *request, str(path), limit_s))
+    is_in_time = jobs.submit(run, SparkJob(f"{APPLICATIONS[task_id]}.py", *asked, str(path), limit_s))
     if not is_there(path):
         if not is_in_time:
             return None

@@ -42,7 +42,7 @@ def validate_topics(run: MigrationRun, jobs: SparkJobs) -> Summary:
         log.info("Nothing to read: every window is empty.")
         run.evidence.write(Stored.VALIDATION_RESULT, empty_result(request, run.now()))
         return {"source_records": 0, "target_records": 0}
-    asked = (request.client_id, request_path)
+    asked = (request.client_id, request_path, request.most_records)
     result = result_of(run, jobs, TaskId.VALIDATE_TOPICS, Stored.VALIDATION_RESULT, asked, _time_left_s(run))
     if result is None:
         _leave_pending(run, request)
