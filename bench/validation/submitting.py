@@ -13,7 +13,7 @@ from bench.validation.data import Topic, fill, keyed
 from bench.validation.scene import two_clusters
 from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.validation.validation_contract import KEY_DIGEST, ValidationRequest
-from kafka_migration.orchestration.operators.spark_job import zip_package
+from kafka_migration.orchestration.operators.spark_submission import zip_package
 from sandbox.jars import spark_jars
 from sandbox.spark import JOB, submit_job
 

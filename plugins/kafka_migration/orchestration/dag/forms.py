@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from airflow.sdk import Param
 
 from kafka_migration.core.migration.settings import Migration, Mode
-from kafka_migration.steps.run.run_request import DEFAULT_MODE, DEFAULT_ROLLBACK
+from kafka_migration.core.run.run_conf import DEFAULT_MODE, DEFAULT_ROLLBACK
 
 MODES = {
     Mode.REHEARSE: "copy what is new, validate it, and show where each consumer group would continue on the target; "
