@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 from airflow.sdk import BaseOperator, Context
 
+from kafka_migration.core.text.shortened import some
+
 Provided = TypeVar("Provided", bound=BaseOperator)
 
 
@@ -26,7 +28,7 @@ def divided(arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any
 def refuse_unknown(task: BaseOperator, kind: type[BaseOperator], arguments: Mapping[str, Any]) -> None:
     """Raise `TypeError`, as Airflow does, if the provider's operator does not have these arguments."""
     if unknown := sorted(arguments.keys() - inspect.signature(kind.__init__).parameters.keys()):
-        raise TypeError(f"Invalid arguments were passed to {type(task).__name__}: {', '.join(unknown)}")
+        raise TypeError(f"Invalid arguments were passed to {type(task).__name__}: {some(unknown)}")
 
 
 def provided(task: BaseOperator, kind: type[Provided], arguments: Mapping[str, Any]) -> Provided:
