@@ -49,14 +49,15 @@ def loopback() -> str:
     if sys.argv[1:2] == ["scheduler"] and "SANDBOX_COLD_TASKS" not in os.environ:
         import airflow.sdk.execution_time.task_runner
         import kafka_migration.airflow_adapters.checked_airflow
-        import kafka_migration.operators
         import kafka_migration.orchestration.dag.building
         import kafka_migration.orchestration.operators.spark_submission
         import kafka_migration.orchestration.task.context
         from kafka_migration import steps
+        from kafka_migration.orchestration import triggers
 
-        for module in pkgutil.walk_packages(steps.__path__, f"{steps.__name__}."):
-            importlib.import_module(module.name)
+        for package in (steps, triggers):
+            for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+                importlib.import_module(module.name)
     return "127.0.0.1"
 '''
 
