@@ -11,7 +11,8 @@ from kafka_migration.core.run.airflow_version import airflow_findings
 
 _FINDINGS = airflow_findings(AIRFLOW_VERSION)
 if not _FINDINGS:
-    from kafka_migration.orchestration.report_page import URL_PREFIX, ReportLink, report_app
+    from kafka_migration.orchestration.report_link import URL_PREFIX, ReportLink
+    from kafka_migration.orchestration.report_page import report_app
     from kafka_migration.orchestration.task.note_writer import RunNoteListener
 
 

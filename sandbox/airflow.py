@@ -34,19 +34,30 @@ COLD_TASKS = {"SANDBOX_COLD_TASKS": "1"}
 # Otherwise Airflow looks up its host name in the DNS, which takes seconds on some machines.
 _HOSTNAME_MODULE = '''"""The host name that Airflow records for its processes."""
 
+import importlib
 import os
+import pkgutil
 import sys
 
 
 def loopback() -> str:
     """Return the only address the sandbox listens on.
 
-    The scheduler asks for it before it forks its workers. It then imports what each task would import: a task is a fork
+    The scheduler asks for it before it forks its workers. It then imports what the tasks would import: a task is a fork
     of a worker, and needs a fraction of the processor time.
     """
     if sys.argv[1:2] == ["scheduler"] and "SANDBOX_COLD_TASKS" not in os.environ:
         import airflow.sdk.execution_time.task_runner
+        import kafka_migration.airflow_adapters.checked_airflow
         import kafka_migration.orchestration.dag.building
+        import kafka_migration.orchestration.operators.spark_submission
+        import kafka_migration.orchestration.task.context
+        from kafka_migration import steps
+        from kafka_migration.orchestration import triggers
+
+        for package in (steps, triggers):
+            for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+                importlib.import_module(module.name)
     return "127.0.0.1"
 '''
 

@@ -15,7 +15,7 @@ from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.spark.driver_java import DEFAULT_OPTIONS, driver_settings
 from kafka_migration.core.spark.spark_target import SparkTarget
 from kafka_migration.core.validation.validation_contract import KEY_DIGEST, POSITION_DIGEST, Digest, ValidationRequest
-from kafka_migration.orchestration.operators.spark_job import zip_package
+from kafka_migration.orchestration.operators.spark_submission import zip_package
 from sandbox.jars import spark_jars
 from sandbox.shared_classes import spark_archive
 from sandbox.spark import JOB, run_spark, submit_job

@@ -13,12 +13,12 @@ import pytest
 from airflow.providers.standard.operators import hitl
 from airflow.sdk._shared.secrets_masker import _secrets_masker
 from airflow.sdk.api.datamodels._generated import DagRunState, DagRunType
+from airflow.sdk.execution_time import hitl as sdk_hitl
 
 from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.airflow_adapters import checked_airflow
 from kafka_migration.airflow_adapters.checked_airflow import AirflowConnections
-from kafka_migration.orchestration.cutover import hook as asking_producers
-from kafka_migration.orchestration.operators import spark_job as spark_job_module
+from kafka_migration.orchestration.operators import spark_submission
 from kafka_migration.orchestration.task import context as context_module
 from kafka_migration.orchestration.task import digest_store as keeping_module
 from kafka_migration.orchestration.triggers import patient as patient_module
@@ -139,7 +139,7 @@ def world(tmp_path: Path, migration_text: str, monkeypatch: pytest.MonkeyPatch) 
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """The questions that Airflow has been given so far."""
     asks: list[dict[str, Any]] = []
-    for module in (hitl, asking_producers):
+    for module in (hitl, sdk_hitl):
         monkeypatch.setattr(module, "upsert_hitl_detail", lambda **detail: asks.append(detail))
     return asks
 
@@ -179,7 +179,7 @@ def _connect(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AirflowConnections, "principal", lambda self, side: "User:migration")
     monkeypatch.setattr(AirflowConnections, "certificates", lambda self, side: ())
     monkeypatch.setattr(AirflowConnections, "has_login", lambda self, name: world.has_login)
-    for module in (checked_airflow, spark_job_module):
+    for module in (checked_airflow, spark_submission):
         monkeypatch.setattr(module, "spark_target", lambda name: world.spark)
         monkeypatch.setattr(module, "spark_versions", lambda binary: world.spark_versions)
     monkeypatch.setattr(checked_airflow, "python_versions", lambda target: world.python_versions)

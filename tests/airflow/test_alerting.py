@@ -15,7 +15,7 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.report.alerts import Alert
-from kafka_migration.migration_file.loading import load_migration_file
+from kafka_migration.migration_file.loading import load_alerts_file, load_migration_file
 from kafka_migration.orchestration.factory import migration_dags
 from kafka_migration.orchestration.operators.finish import FinishOperator
 from kafka_migration.orchestration.task import alerting
@@ -317,6 +317,17 @@ def test_dags_without_alerts_have_no_deadline(world: World) -> None:
     """Without alerts the DAGs have no deadline."""
     assert not migration_dags(world.migrations)["kafka_migration__shop"].deadline
     assert [] == deadlines("shop", None)
+
+
+def test_alerts_file_is_checked_once_until_it_changes(tmp_path: Path) -> None:
+    """Parsing needs the alerts file for each DAG; equal text is checked once per process, other text again."""
+    path = tmp_path / "alerts.yaml"
+    path.write_text("notifiers: [{notifier: a.B}]\ntoo_long_after: 2h\n")
+    first = load_alerts_file(path)
+
+    assert first is load_alerts_file(path)
+    path.write_text("notifiers: [{notifier: a.B}]\ntoo_long_after: 3h\n")
+    assert (7200.0, 10800.0) == (first.too_long_after_s, load_alerts_file(path).too_long_after_s)
 
 
 def test_error_while_alerting_does_not_change_the_end_of_the_run(

@@ -29,7 +29,8 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.report.run_status import joined_notes, run_note
 from kafka_migration.orchestration import report_page
-from kafka_migration.orchestration.report_page import NOT_KEPT, ReportLink, page_of
+from kafka_migration.orchestration.report_link import ReportLink
+from kafka_migration.orchestration.report_page import NOT_KEPT, page_of
 from kafka_migration.orchestration.task import note_writer as note_module
 from kafka_migration.orchestration.task.digest_store import KEY
 from kafka_migration.orchestration.task.note_writer import NOTE_KEY, RunNoteListener

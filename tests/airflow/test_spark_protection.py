@@ -25,7 +25,8 @@ from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.spark.driver_java import DEFAULT_OPTIONS
 from kafka_migration.core.spark.spark_target import SparkTarget, parsed_properties, unprotected_findings
 from kafka_migration.core.spark.spark_versions import SparkVersions
-from kafka_migration.orchestration.operators import spark_job
+from kafka_migration.orchestration.operators import spark_submission
+from kafka_migration.orchestration.operators.spark_submission import SparkSubmission
 from kafka_migration.orchestration.task.failures import FailedForGood, FailedForNow
 from tests.airflow.world import World, result_in
 from tests.steps.world import P0, RECORD
@@ -364,7 +365,7 @@ def test_java_options_of_others_stay(
     if place == "connection":
         world.spark = replace(world.spark, own={**STRONG, DEFAULT_OPTIONS: "-Dours=no"})
     elif place == "operator":
-        monkeypatch.setattr(spark_job, "QUIET", {**spark_job.QUIET, DEFAULT_OPTIONS: "-Dours=no"})
+        monkeypatch.setattr(spark_submission, "QUIET", {**spark_submission.QUIET, DEFAULT_OPTIONS: "-Dours=no"})
     else:
         monkeypatch.setenv("SPARK_HOME", "/nowhere")
     world.do("validate_topics")
@@ -408,18 +409,18 @@ def test_failure_before_the_last_try_is_tried_again(world: World, submitting: Su
     world.refuses("validate_topics", match="CLUSTER_UNREACHABLE")
 
 
-def test_killed_spark_is_no_finding(world: World, submitting: Submitting) -> None:
+def test_killed_spark_is_no_finding(world: World, submitting: Submitting, monkeypatch: pytest.MonkeyPatch) -> None:
     """A task that was stopped says so, and records no finding."""
     operator = world.task("validate_topics")
     submitting.code, submitting.output = -9, ["x"]
-    made = operator._get_hook
+    made = SparkSubmission._get_hook
 
-    def stopped_meanwhile() -> SparkSubmitHook:
-        hook = made()
-        operator._is_killed = True
+    def stopped_meanwhile(submission: SparkSubmission) -> SparkSubmitHook:
+        hook = made(submission)
+        operator.on_kill()
         return hook
 
-    operator._get_hook = stopped_meanwhile
+    monkeypatch.setattr(SparkSubmission, "_get_hook", stopped_meanwhile)
     with pytest.raises(AirflowException, match="spark-submit ended with code -9: it was stopped"):
         operator.execute(world.context())
     assert [] == world.refusal_codes

@@ -16,7 +16,7 @@ from kafka_migration.adapters.store import local_files
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import TransientError
-from kafka_migration.orchestration.operators.spark_job import zip_package
+from kafka_migration.orchestration.operators.spark_submission import zip_package
 from kafka_migration.orchestration.task.alerting import send
 from kafka_migration.orchestration.task.failures import FailedForGood, FailedForNow
 from kafka_migration.orchestration.task.note_writer import NOTE_KEY

@@ -121,4 +121,4 @@ def test_task_killed_before_spark_starts_none(world: World, monkeypatch: pytest.
 
     with pytest.raises(AirflowException, match="stopped before it started Spark"):
         operator.execute(world.context())
-    assert operator._hook is None
+    assert operator._submission._hook is None

@@ -11,7 +11,8 @@ from airflow.sdk.exceptions import AirflowException, AirflowSkipException
 
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.validation.validation_contract import ValidationResult
-from kafka_migration.orchestration.operators.copying import ValidateTopicsOperator
+from kafka_migration.orchestration.operators import spark_submission
+from kafka_migration.orchestration.operators.spark_submission import SparkSubmission
 from kafka_migration.orchestration.task.failures import FailedForGood
 from tests.airflow.world import World, result_in
 from tests.steps.clock import FakeClock
@@ -35,30 +36,34 @@ def copied_at_night(world: World, more: str = "") -> FakeClock:
     return clock
 
 
-class Spark(ValidateTopicsOperator):
-    """The operator with a Spark application of the test."""
+class Spark(SparkSubmission):
+    """A submission with a Spark application of the test."""
 
     work: Callable[[Spark], None]
-    is_killed: threading.Event
     submitted: Sequence[str]
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.killed = threading.Event()
 
     def submit(self, *arguments: Any) -> None:
         self.submitted = ["--result", arguments[-1].result]
-        self.work(self)
+        type(self).work(self)
 
     def on_kill(self) -> None:
-        self.is_killed.set()
+        self.killed.set()
 
 
 def run_spark(world: World, work: Callable[[Spark], None]) -> dict[str, Any]:
     """Run the task with this Spark application."""
-    operator = Spark(task_id="validate_topics", migration="shop")
-    operator.work, operator.is_killed, operator._hook = work, threading.Event(), object()
-    return dict(operator.execute(world.context()))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Spark, "work", work, raising=False)
+        patch.setattr(spark_submission, "SparkSubmission", Spark)
+        return dict(world.task("validate_topics").execute(world.context()))
 
 
 def until_killed(spark: Spark) -> None:
-    assert spark.is_killed.wait(30)
+    assert spark.killed.wait(30)
     raise AirflowException("Error code is: 137.")
 
 
@@ -92,7 +97,7 @@ def test_result_that_came_in_time_counts(world: World, clock: FakeClock) -> None
     clock.elapsed_s = TOO_LATE_S - 0.05
 
     def done_and_killed(spark: Spark) -> None:
-        assert spark.is_killed.wait(30)
+        assert spark.killed.wait(30)
         world.validated(result=result_in(spark.submitted))
         raise AirflowException("Error code is: 137.")
 
@@ -181,7 +186,7 @@ def test_skipped_validation_without_a_reason_fails_the_run(world: World, clock: 
 
 def test_spark_that_has_not_begun_is_not_killed_by_a_hook_of_its_own(world: World) -> None:
     """A stop before Spark was submitted creates no hook, which would submit without its settings."""
-    operator = world.task("validate_topics")
-    operator.stop()
+    submission = SparkSubmission.of(world.task("validate_topics"), {})
+    submission.stop()
 
-    assert operator._hook is None
+    assert submission._hook is None

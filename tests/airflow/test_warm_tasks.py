@@ -11,7 +11,8 @@ import pytest
 
 from sandbox import airflow as sandbox_airflow
 
-FACTORY = "kafka_migration.orchestration.dag.building"
+# What builds the DAGs, and what a task does.
+IMPORTED = ("kafka_migration.orchestration.dag.building", "kafka_migration.steps.finish.finish_run")
 
 
 @pytest.fixture
@@ -24,11 +25,10 @@ def module() -> Any:
 
 @pytest.fixture(autouse=True)
 def factory_again() -> Iterator[None]:
-    """Remove the imported DAG factory during the test."""
-    before = sys.modules.pop(FACTORY, None)
+    """Remove the imported modules during the test."""
+    before = {name: module for name in IMPORTED if (module := sys.modules.pop(name, None))}
     yield
-    if before is not None:
-        sys.modules[FACTORY] = before
+    sys.modules.update(before)
 
 
 @pytest.mark.parametrize(
@@ -42,11 +42,11 @@ def factory_again() -> Iterator[None]:
 def test_only_the_scheduler_imports_it(
     module: Any, monkeypatch: pytest.MonkeyPatch, command: str, environment: dict[str, str], expected: bool
 ) -> None:
-    """Only a scheduler imports the DAG factory, unless its setting says that tasks import it."""
+    """Only a scheduler imports what tasks need, unless its setting says that tasks import it."""
     monkeypatch.setattr(sys, "argv", ["airflow", command])
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
 
     assert "127.0.0.1" == module.loopback()
 
-    assert expected == (FACTORY in sys.modules)
+    assert [expected] * len(IMPORTED) == [name in sys.modules for name in IMPORTED]

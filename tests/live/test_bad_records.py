@@ -32,7 +32,7 @@ from kafka_migration.core.validation.validation_contract import (
     ValidationResult,
     unanswered_windows,
 )
-from kafka_migration.orchestration.operators.spark_job import zip_package
+from kafka_migration.orchestration.operators.spark_submission import zip_package
 from sandbox.sandbox import Sandbox
 from sandbox.spark import JOB, run_spark
 from tests.live.raw_log import RawRecord, append, batch

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.orchestration.operators.spark_job import zip_package
+from kafka_migration.orchestration.operators.spark_submission import zip_package
 from sandbox.environment import base_environment
 from sandbox.parts import HOST, free_ports
 from sandbox.processes import end_all

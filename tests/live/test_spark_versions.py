@@ -20,7 +20,7 @@ import pytest
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.validation.judging import judge_topics
 from kafka_migration.core.validation.validation_contract import KEY_DIGEST, ValidationResult
-from kafka_migration.orchestration.operators.spark_job import zip_package
+from kafka_migration.orchestration.operators.spark_submission import zip_package
 from sandbox.environment import base_environment
 from sandbox.jars import PROJECT
 from sandbox.kafka import SHORT_LIVED

@@ -24,7 +24,7 @@ from kafka_migration.core.translation.translation_contract import (
 )
 from kafka_migration.core.validation.untimed_records import with_untimed_records
 from kafka_migration.core.validation.validation_contract import DIGESTS
-from kafka_migration.orchestration.operators.spark_job import zip_package
+from kafka_migration.orchestration.operators.spark_submission import zip_package
 from sandbox.sandbox import Sandbox
 from sandbox.spark import JOB, run_spark
 from tests.contract.engine_contract import PARTITIONS, Scene

@@ -12,7 +12,7 @@ from typing import Self
 from confluent_kafka import Consumer, IsolationLevel, KafkaError, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
-from kafka_migration.orchestration.operators.spark_job import zip_package
+from kafka_migration.orchestration.operators.spark_submission import zip_package
 from sandbox.data.asking import asked
 from sandbox.data.topics import wait_until_led
 from sandbox.kafka import SHORT_LIVED

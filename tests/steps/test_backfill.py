@@ -16,7 +16,7 @@ from kafka_migration.core.findings.errors import FindingsError
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.validation.validation_contract import ValidationRequest, empty_result
-from kafka_migration.orchestration.operators.copying import ValidateTopicsOperator
+from kafka_migration.orchestration.operators.spark_submission import SparkSubmission
 from tests.steps.tasks import BEFORE_START
 from tests.steps.world import AUDIT, P0, P1, World
 
@@ -67,7 +67,7 @@ def backfill(world: World, day: int, clear: int = 0, run: str = "") -> dict[str,
 @contextmanager
 def no_spark() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ValidateTopicsOperator, "submit", lambda *a: pytest.fail("Spark was started"))
+        patch.setattr(SparkSubmission, "submit", lambda *a: pytest.fail("Spark was started"))
         yield
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from airflow.sdk import ObjectStoragePath, conf
+from airflow.sdk import conf
 
 import kafka_migration
-from kafka_migration.adapters.store.document_files import rooted
-from kafka_migration.core.evidence.root import EvidencePlace
+
+if TYPE_CHECKING:
+    from kafka_migration.core.evidence.root import EvidencePlace
 
 SECTION = "kafka_migration"
 _PACKAGE = Path(kafka_migration.__file__).resolve().parent
@@ -32,12 +33,18 @@ def evidence_root() -> Any:
 
 def evidence_place() -> EvidencePlace:
     """Return the evidence root with Spark's spelling of it: `spark_evidence_root`, by default derived."""
+    from kafka_migration.core.evidence.root import EvidencePlace
+
     stated = conf.get(SECTION, "spark_evidence_root", fallback="") or None
     return EvidencePlace(str(evidence_root()), _evidence_root_setting(), stated)
 
 
 def folder_at(place: str) -> Any:
     """Return the evidence root at a path, or at the URL of an object store."""
+    from airflow.sdk import ObjectStoragePath
+
+    from kafka_migration.adapters.store.document_files import rooted
+
     return rooted(ObjectStoragePath(place))
 
 

@@ -173,13 +173,19 @@ def load_alerts_file(path: Path) -> AlertSettings:
     Raises `Refused` (`ALERTS_INVALID`) with one finding per mistake.
     """
     try:
-        return _checked(AlertsModel, read_migration_text(path), path.name).frozen()
+        return _alerts(read_migration_text(path), where=path.name)
     except Refused as refused:
         remedy = (
             "Correct the file that [kafka_migration] alerts_file names. It has the fields of section `alerts`, which "
             "`kafka-migration schema` lists."
         )
         raise Refused(replace(f, code=Code.ALERTS_INVALID, remedy=remedy) for f in refused.findings) from None
+
+
+@functools.lru_cache(maxsize=2)
+def _alerts(text: str, *, where: str) -> AlertSettings:
+    """Check the text of an alerts file; parsing asks for it once per DAG, and the same text is checked once."""
+    return _checked(AlertsModel, text, where).frozen()
 
 
 def alert_settings(migration: Migration | None, alerts_file: Path | None) -> AlertSettings:

@@ -1,4 +1,4 @@
-"""The *Report* link of a run and its page: the run's `report.md` as plain text.
+"""The page of the *Report* link: the run's `report.md` as plain text.
 
 Airflow's API server serves it to all users who may see the DAG's runs. It is plain text, so topic and group names are
 never interpreted as markup or script. Others may write to the evidence root, so only a report with the digest that
@@ -13,9 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
-from urllib.parse import quote
-
-from airflow.sdk import BaseOperatorLink, conf
 
 from kafka_migration.adapters.store.digest_keeper import digests_in
 from kafka_migration.adapters.store.document_files import read_whole
@@ -26,7 +23,6 @@ from kafka_migration.core.findings.errors import EvidenceUnreadable, StoreFailed
 from kafka_migration.core.run.run_identity import RunIdentity, migration_of
 from kafka_migration.orchestration.task.digest_store import KEY
 
-URL_PREFIX = "/kafka-migration"
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",
@@ -36,17 +32,6 @@ HEADERS = {
 MAX_BYTES = 8 * 1024 * 1024
 _MOST_TASKS = 1000
 _REPORT = re.compile(rf"attempt-([1-9][0-9]{{0,8}})/{re.escape(REPORT_FILE)}")
-
-
-class ReportLink(BaseOperatorLink):
-    """The link from `finish` to the report of its run."""
-
-    name = "Report"
-
-    def get_link(self, operator: Any, *, ti_key: Any) -> str:
-        """Return the URL; without `[api] base_url` it is relative to the server that shows the link."""
-        base_url = (conf.get("api", "base_url", fallback="") or "").rstrip("/")
-        return f"{base_url}{URL_PREFIX}/report/{quote(ti_key.dag_id, safe='')}/{quote(ti_key.run_id, safe='')}"
 
 
 @dataclass(frozen=True, slots=True)

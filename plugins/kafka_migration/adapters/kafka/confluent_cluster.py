@@ -73,7 +73,7 @@ class ConfluentCluster(BrokerCalls, GroupCalls, RecordReads):
 
     def partition_counts(self) -> Mapping[str, int]:
         """Return the partition count of every topic that the client may describe."""
-        topics = self._call(lambda: self._admin.list_topics(timeout=call_timeout_s())).topics
+        topics = self._call(self._all_topics).topics
         return {name: len(topic.partitions) for name, topic in topics.items()}
 
     def describe_topics(self, topics: Collection[str]) -> Mapping[str, TopicDescription]:
@@ -305,7 +305,7 @@ class ConfluentCluster(BrokerCalls, GroupCalls, RecordReads):
         deadline = time.monotonic() + LEADER_TIMEOUT_S + sum(partitions.values()) * LEADER_TIMEOUT_PER_PARTITION_S
         missing = set(partitions)
         while missing:
-            metadata = self._call(lambda: self._admin.list_topics(timeout=call_timeout_s()))
+            metadata = self._call(self._all_topics)
             missing = {t for t, n in partitions.items() if _led_partitions(metadata, t) < n}
             if missing and time.monotonic() > deadline:
                 raise TransientError(f"{self.name}: no leader for every partition of {some(sorted(missing))}")

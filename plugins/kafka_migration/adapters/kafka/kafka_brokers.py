@@ -94,7 +94,7 @@ class BrokerCalls(ClusterClient):
     def _existing(self, topics: Collection[Resource]) -> dict[str, Resource]:
         """Return a name for each: its own, or that of a topic with the prefix; a prefix without a topic is missing."""
         prefixes = [each for each in topics if each.is_prefix]
-        names = sorted(self._call(lambda: self._admin.list_topics(timeout=call_timeout_s())).topics) if prefixes else []
+        names = sorted(self._call(self._all_topics).topics) if prefixes else []
         examples = {name: each for each in prefixes for name in names if name.startswith(each.name)}
         return {**examples, **{each.name: each for each in topics if not each.is_prefix}}
 

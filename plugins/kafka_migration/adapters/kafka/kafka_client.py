@@ -21,6 +21,7 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
 from kafka_migration.adapters.kafka.listeners import attempt_of
+from kafka_migration.adapters.system.collector import without_collections
 from kafka_migration.adapters.system.deadlines import at_most, time_left
 from kafka_migration.core.connections.listener import lacks_token, refusal
 from kafka_migration.core.findings.codes import Code
@@ -264,7 +265,12 @@ class ClusterClient:
     def _learn_leaders(self) -> None:
         """Fetch all topics again: until then, librdkafka uses the old leaders."""
         with contextlib.suppress(KafkaException):
-            self._admin.list_topics(timeout=call_timeout_s())
+            self._all_topics()
+
+    def _all_topics(self) -> Any:
+        """Return the client's metadata of every topic that it may describe."""
+        with without_collections():
+            return self._admin.list_topics(timeout=call_timeout_s())
 
     def _is_new(self, topic: str) -> bool:
         return topic in self._made_at and time.monotonic() < self._made_at[topic] + NEW_FOR_S

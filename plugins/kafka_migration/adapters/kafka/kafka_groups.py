@@ -12,6 +12,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 from confluent_kafka.admin import MemberDescription
 
 from kafka_migration.adapters.kafka.kafka_client import ClusterClient, call_timeout_s, may_pass
+from kafka_migration.adapters.system.collector import without_collections
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.groups.group_writes import unreadable_finding
@@ -69,7 +70,8 @@ class GroupCalls(ClusterClient):
         return tuple(listings[group] for group in sorted(listings))
 
     def _listed(self) -> Any:
-        result = self._admin.list_consumer_groups(request_timeout=call_timeout_s()).result(call_timeout_s())
+        with without_collections():
+            result = self._admin.list_consumer_groups(request_timeout=call_timeout_s()).result(call_timeout_s())
         if result.errors:
             # Do not return an incomplete list without the groups of one broker. The client documents a list of
             # `KafkaException`, and gives `KafkaError`, which no `except` clause catches (confluent-kafka 2.16.1).
@@ -79,7 +81,7 @@ class GroupCalls(ClusterClient):
 
     def _groups_of_all_protocols(self) -> Any:
         """Return the groups from the client's older call; the newer one omits groups of other protocol types."""
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), without_collections():
             warnings.simplefilter("ignore", DeprecationWarning)
             return self._admin.list_groups(timeout=call_timeout_s())
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from kafka_migration.cli.shell.arguments import VerbParser, place
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.steps.run.run_request import DEFAULT_MODE
+from kafka_migration.core.run.run_conf import DEFAULT_MODE
 
 OFFERED = tuple(mode for mode in Mode if mode.is_offered)
 ROLLBACKS = tuple(mode for mode in Mode if mode.rolls_back)

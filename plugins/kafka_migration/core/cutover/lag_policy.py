@@ -15,6 +15,10 @@ from kafka_migration.core.kafka.offsets import Known, Lag, TopicPartition, Unkno
 from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
 from kafka_migration.core.watching.progress import fitted
 
+# The defaults of a migration file, for a sensor without one.
+STALL_AFTER_S = 600.0
+UNREACHABLE_AFTER_S = 1800.0
+
 GroupLags = Mapping[str, Mapping[TopicPartition, Lag]]
 """Lag per group and partition. A group without partitions committed nothing: that is not "caught up"."""
 

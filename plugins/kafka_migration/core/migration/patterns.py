@@ -8,7 +8,7 @@ too many are refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 # Typeshed has no types for the parser of `re`.
@@ -44,16 +44,21 @@ def matches(name: str, patterns: Iterable[str]) -> bool:
 
     A name that is too long for the bounded matching time of a pattern does not match it.
     """
-    return any(
-        _compiled(pattern).fullmatch(name) is not None
-        for pattern in patterns
-        if len(name) <= USUAL_LENGTH or _ways(pattern, len(name)) <= MOST_WAYS
-    )
+    return matcher(tuple(patterns))(name)
 
 
 @lru_cache(maxsize=4096)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.DOTALL)
+def matcher(patterns: tuple[str, ...]) -> Callable[[str], bool]:
+    """Return what `matches` says of a name for these patterns, for many names."""
+    compiled = [(re.compile(pattern, re.DOTALL).fullmatch, pattern) for pattern in patterns]
+
+    def is_match(name: str) -> bool:
+        for fullmatch, pattern in compiled:
+            if (len(name) <= USUAL_LENGTH or _ways(pattern, len(name)) <= MOST_WAYS) and fullmatch(name):
+                return True
+        return False
+
+    return is_match
 
 
 @lru_cache(maxsize=4096)

@@ -9,7 +9,7 @@ from typing import Literal
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.kafka.reserved_topics import is_topic_name, reserved_reason
-from kafka_migration.core.migration.patterns import matches
+from kafka_migration.core.migration.patterns import matcher, matches
 from kafka_migration.core.text.quoting import quoted
 
 RuleKind = Literal["name", "pattern", "exclude"]
@@ -134,7 +134,9 @@ def resolve(
     :param copied: the topics that earlier runs copied
     :param takes_new: whether matches that no run has copied are taken; not after the last cutover
     """
-    matching = sorted(name for name in listed if name not in rules.name_set and rules.matches(name))
+    is_taken, is_excluded = matcher(rules.patterns), matcher(rules.excluded)
+    named = rules.name_set
+    matching = sorted(name for name in listed if is_taken(name) and name not in named and not is_excluded(name))
     there = [name for name in matching if is_topic_name(name)]
     left_out = {name: reason for name in there if (reason := reserved_reason(name))}
     found = [name for name in there if name not in left_out and (takes_new or name in copied)]

@@ -11,6 +11,9 @@ from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.text.shortened import brief, given
 from kafka_migration.core.text.terminal_text import UNSTORABLE, shown
 
+# The modes of a manual run and of a rollback without a mode.
+DEFAULT_MODE = Mode.REHEARSE
+DEFAULT_ROLLBACK = Mode.FAIL_BACK
 MAX_UNKNOWN = 20
 _EVERY_MODE = frozenset(Mode)
 USED_BY: Mapping[str, frozenset[Mode]] = {

@@ -5,26 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airflow.providers.standard.exceptions import HITLRejectException, HITLTimeoutError
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import Context
 
-from kafka_migration.core.cutover.approval import Ask, Responder
-from kafka_migration.core.cutover.plan_page import Asking, approval_page
-from kafka_migration.core.evidence.evidence_documents import StoredKind
 from kafka_migration.core.migration.alert_settings import AlertKind
-from kafka_migration.core.report.alerts import Alert
-from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.orchestration.operators.operator_base import reporting
 from kafka_migration.orchestration.task.alerting import send
-from kafka_migration.orchestration.task.context import link_to, run_of, triggered_by
 from kafka_migration.orchestration.task.failures import never_again
-from kafka_migration.steps.groups.write_groups import accept_answer, ask_approval, record_answer
-from kafka_migration.steps.run.migration_run import MigrationRun
-from kafka_migration.steps.run.task_frame import Summary
+
+if TYPE_CHECKING:
+    from kafka_migration.core.cutover.approval import Ask
+    from kafka_migration.core.evidence.evidence_documents import StoredKind
+    from kafka_migration.steps.run.migration_run import MigrationRun
+    from kafka_migration.steps.run.task_frame import Summary
 
 
 class ApproveOperator(ApprovalOperator):
@@ -42,7 +39,6 @@ class ApproveOperator(ApprovalOperator):
 
     # Replaces the provider's fields: the body contains group and topic names, which must not be rendered.
     template_fields: Sequence[str] = ("migration",)
-    PLAN: StoredKind[Any] = Stored.OFFSETS_PLAN
     SUBJECT = "Move the consumer groups of {migration}"
     APPROVE_DOES = "saves the present offsets and writes the offsets below to the groups on the target."
 
@@ -52,17 +48,30 @@ class ApproveOperator(ApprovalOperator):
         self.migration = migration
         never_again(self)
 
+    def plan_kind(self) -> StoredKind[Any]:
+        """Return the kind of the document that is approved."""
+        from kafka_migration.core.stored.stored_documents import Stored
+
+        return Stored.OFFSETS_PLAN
+
     def execute(self, context: Context) -> None:
         """Record the question, then ask. Never returns: the answer resumes the task."""
+        from kafka_migration.orchestration.task.context import run_of, triggered_by
+        from kafka_migration.steps.groups.write_groups import ask_approval
+
         run = run_of(context, self.migration)
         with reporting(run, self.task_id):
-            asked, plan = ask_approval(run, self.PLAN)
+            asked, plan = ask_approval(run, self.plan_kind())
             self._word(run, asked, plan, triggered_by(context))
             self._tell(run)
         super().execute(context)
 
     def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Summary:
         """Record the answer; raise unless it is a valid approval."""
+        from kafka_migration.core.cutover.approval import Responder
+        from kafka_migration.orchestration.task.context import run_of, triggered_by
+        from kafka_migration.steps.groups.write_groups import accept_answer, record_answer
+
         run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             user = event.get("responded_by_user") or {}
@@ -74,6 +83,9 @@ class ApproveOperator(ApprovalOperator):
             return accept_answer(run, ask, triggered_by(context))
 
     def _tell(self, run: MigrationRun) -> None:
+        from kafka_migration.core.report.alerts import Alert
+        from kafka_migration.orchestration.task.context import link_to
+
         cutover = run.migration.cutover
         lines = (
             f"{self.subject}: the plan waits for an answer, {duration(cutover.approval_time_limit_s)} at most.",
@@ -84,6 +96,10 @@ class ApproveOperator(ApprovalOperator):
         send(run, Alert(kind, run.name, str(run.identity), link, kind.first_step, lines=lines))
 
     def _word(self, run: MigrationRun, asked: Ask, plan: str, person: str | None) -> None:
+        from kafka_migration.core.cutover.plan_page import Asking, approval_page
+        from kafka_migration.core.stored.stored_documents import Stored
+        from kafka_migration.orchestration.task.context import link_to
+
         cutover = run.migration.cutover
         asking = Asking(
             ask=asked,

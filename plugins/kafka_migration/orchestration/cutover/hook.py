@@ -6,27 +6,24 @@ Airflow before 3.3 does not, so there the trigger looks for the answer too.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunLink, TriggerDagRunOperator
-from airflow.sdk import Context
+from airflow.sdk import BaseOperatorLink, Context
 from airflow.sdk.exceptions import TaskDeferred
-from airflow.sdk.execution_time.hitl import upsert_hitl_detail
 
 from kafka_migration.airflow_adapters.deployed_airflow import RESUMES_TASKS_WITH_ANSWERS
 from kafka_migration.core.migration.settings import Hook, HookName
-from kafka_migration.core.watching.producers_question import OPTIONS, ProducersAsk, question_body
-from kafka_migration.core.watching.watch import TRIGGER_MARGIN
-from kafka_migration.orchestration.operators.operator_base import reporting
-from kafka_migration.orchestration.task.context import run_of
-from kafka_migration.orchestration.task.failures import never_again
-from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger
-from kafka_migration.steps.groups.cutover_end import arguments_of, call_function, hook_of, record_hook
-from kafka_migration.steps.mirror.producers_answer import ask_about_producers, known_answer, take_answer
-from kafka_migration.steps.run.migration_run import MigrationRun
-from kafka_migration.steps.run.task_frame import NothingToDo, Summary, skip_unless_moving
+from kafka_migration.orchestration.operators.operator_base import MigrationOperator, reporting
+from kafka_migration.orchestration.operators.provider_operator import divided, executed, provided, refuse_unknown
+
+if TYPE_CHECKING:
+    from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
+
+    from kafka_migration.core.watching.producers_question import ProducersAsk
+    from kafka_migration.steps.run.migration_run import MigrationRun
+    from kafka_migration.steps.run.task_frame import Summary
 
 
 def waiting_for_watch(
@@ -36,6 +33,9 @@ def waiting_for_watch(
 
     `asked` is the context of a task that has asked; it is also resumed when a user answers.
     """
+    from kafka_migration.core.watching.watch import TRIGGER_MARGIN
+    from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger
+
     question = None if asked is None or RESUMES_TASKS_WITH_ANSWERS else str(asked["task_instance"].id)
     time_limit_s = run.migration.watch.time_limit_s + run.migration.cutover.fence_wait_s
     deadline = run.clock.now() + timedelta(seconds=time_limit_s)
@@ -50,6 +50,11 @@ def waiting_for_watch(
 
 def ask(run: MigrationRun, context: Context) -> None:
     """Ask whether the producers have stopped. An earlier answer is discarded."""
+    from airflow.sdk.execution_time.hitl import upsert_hitl_detail
+
+    from kafka_migration.core.watching.producers_question import OPTIONS, question_body
+    from kafka_migration.steps.mirror.producers_answer import ask_about_producers
+
     stop = ask_about_producers(run)
     upsert_hitl_detail(
         ti_id=context["task_instance"].id,
@@ -63,7 +68,24 @@ def ask(run: MigrationRun, context: Context) -> None:
 POLL_S = 5
 
 
-class HookOperator(TriggerDagRunOperator):
+class TriggeredDagLink(BaseOperatorLink):
+    """The provider's link from a task to the DAG run that it triggered, under the provider's key."""
+
+    name = "Triggered DAG"
+
+    @property
+    def xcom_key(self) -> str:
+        """Return the key of the link in XCom."""
+        return "_link_TriggerDagRunLink"
+
+    def get_link(self, operator: Any, *, ti_key: Any) -> str:
+        """Return the URL of the run that the operator triggered."""
+        from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunLink
+
+        return str(TriggerDagRunLink().get_link(operator, ti_key=ti_key))
+
+
+class HookOperator(MigrationOperator):
     """Call the hook that `cutover.hooks` configures for a moment of the cutover.
 
     :param migration: name of the migration. (templated)
@@ -77,30 +99,44 @@ class HookOperator(TriggerDagRunOperator):
     retry clears the DAG's run or calls the callable again.
     """
 
-    template_fields: Sequence[str] = ("migration",)
+    ui_color = "#ffefeb"
+    operator_extra_links: Collection[Any] = (TriggeredDagLink(),)
 
     def __init__(self, *, migration: str, hook: str, **kwargs: Any) -> None:
+        own, given = divided(kwargs)
+        super().__init__(migration=migration, **own)
+        self.hook = hook
         waiting = {"wait_for_completion": True, "deferrable": True, "poke_interval": POLL_S, "reset_dag_run": True}
         # The run of a paused DAG never starts, and the task would wait for it.
-        super().__init__(trigger_dag_id="", fail_when_dag_is_paused=True, **{**waiting, **kwargs})
-        self.migration = migration
-        never_again(self)
-        self.hook = hook
+        self.trigger_arguments = {"fail_when_dag_is_paused": True, **waiting, **given}
+        self.trigger_dag_id = ""
+        if given:
+            self._check_arguments(given)
 
-    def execute(self, context: Context) -> Any:
+    def _check_arguments(self, given: Mapping[str, Any]) -> None:
+        from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
+
+        refuse_unknown(self, TriggerDagRunOperator, given)
+
+    def step(self, run: MigrationRun, context: Context) -> Any:
         """Wait for the moment, then call."""
-        run = run_of(context, self.migration)
-        with reporting(run, self.task_id):
-            skip_unless_moving(run)
-            self._forget_link()
-            if self.hook == HookName.STOP_PRODUCERS:
-                if answer := known_answer(run):
-                    return self._told(answer)
-                raise waiting_for_watch(run, "announced")
-            return self._call(context, run, hook_of(run, HookName(self.hook)))
+        from kafka_migration.steps.groups.cutover_end import hook_of
+        from kafka_migration.steps.mirror.producers_answer import known_answer
+        from kafka_migration.steps.run.task_frame import skip_unless_moving
+
+        skip_unless_moving(run)
+        self._forget_link()
+        if self.hook == HookName.STOP_PRODUCERS:
+            if answer := known_answer(run):
+                return self._told(answer)
+            raise waiting_for_watch(run, "announced")
+        return self._call(context, run, hook_of(run, HookName(self.hook)))
 
     def announced(self, context: Context, event: Mapping[str, Any]) -> Any:
         """Call the hook or ask, if the watch has announced that the producers must stop."""
+        from kafka_migration.orchestration.task.context import run_of
+        from kafka_migration.steps.run.task_frame import NothingToDo
+
         run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             self._forget_link()
@@ -115,6 +151,9 @@ class HookOperator(TriggerDagRunOperator):
 
     def answered(self, context: Context, event: Mapping[str, Any]) -> Any:
         """Record the answer, or succeed without one: the watch is over and reports its own result."""
+        from kafka_migration.orchestration.task.context import run_of
+        from kafka_migration.steps.mirror.producers_answer import take_answer
+
         run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             self._forget_link()
@@ -131,24 +170,38 @@ class HookOperator(TriggerDagRunOperator):
 
     def _forget_link(self) -> None:
         """Remove the link to a triggered DAG run; `_call` sets it if there is one."""
-        self.operator_extra_links: Collection[Any] = []
+        self.operator_extra_links = ()
 
     def _call(self, context: Context, run: MigrationRun, hook: Hook) -> Any:
+        from kafka_migration.steps.groups.cutover_end import call_function
+
         if hook.dag is None:
             return call_function(run, self.hook, hook)
-        self.operator_extra_links = [TriggerDagRunLink()]
-        self.trigger_dag_id = hook.dag
-        self.trigger_run_id = self._run_id(run)
-        self.conf = arguments_of(run)
-        self.log.info("%s runs as %s.", hook, self.trigger_run_id)
-        return super().execute(context)
+        self.operator_extra_links = (TriggeredDagLink(),)
+        trigger = self._trigger(run, hook.dag)
+        self.log.info("%s runs as %s.", hook, trigger.trigger_run_id)
+        return executed(trigger, context)
+
+    def _trigger(self, run: MigrationRun, dag_id: str) -> TriggerDagRunOperator:
+        """Return the provider's operator, which triggers the DAG of the hook and judges how its run ended."""
+        from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
+
+        from kafka_migration.steps.groups.cutover_end import arguments_of
+
+        # The link reads it.
+        self.trigger_dag_id = dag_id
+        what = {"trigger_dag_id": dag_id, "trigger_run_id": self._run_id(run), "conf": arguments_of(run)}
+        return provided(self, TriggerDagRunOperator, {**self.trigger_arguments, **what})
 
     def execute_complete(self, context: Context, event: tuple[str, dict[str, Any]]) -> Summary:
         """Record that the DAG's run has succeeded; raises if it has not."""
-        super().execute_complete(context, event)
+        from kafka_migration.orchestration.task.context import run_of
+        from kafka_migration.steps.groups.cutover_end import record_hook
+
         run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             hook = run.migration.cutover.hooks[HookName(self.hook)]
+            self._trigger(run, hook.dag or "").execute_complete(context, event)
             return record_hook(run, self.hook, hook, {"run_id": self._run_id(run)})
 
     def _run_id(self, run: MigrationRun) -> str:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from airflow.providers.apache.kafka.assets.kafka import create_asset
 from airflow.sdk import AssetAlias, Context
 
-from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator
 from kafka_migration.orchestration.operators.spark_job import SparkJobOperator
-from kafka_migration.orchestration.task.context import triggered_by
 from kafka_migration.orchestration.task.lineage import CopiedTopics, TellsLineage
-from kafka_migration.steps.groups.cutover_end import confirm_cutover
-from kafka_migration.steps.groups.plan_groups import plan_offsets, translate_offsets
-from kafka_migration.steps.groups.write_groups import sync_offsets
-from kafka_migration.steps.run.migration_run import MigrationRun
-from kafka_migration.steps.run.task_frame import Summary
+
+if TYPE_CHECKING:
+    from kafka_migration.core.ledger.cutovers import CutOver
+    from kafka_migration.steps.reading.spark_documents import SparkJobs
+    from kafka_migration.steps.run.migration_run import MigrationRun
+    from kafka_migration.steps.run.task_frame import Summary
 
 
 class TranslateOffsetsOperator(SparkJobOperator):
@@ -30,7 +28,11 @@ class TranslateOffsetsOperator(SparkJobOperator):
     result is valid for the groups' committed offsets at the start of this task.
     """
 
-    use_case = staticmethod(translate_offsets)
+    def work(self, run: MigrationRun, jobs: SparkJobs) -> Summary:
+        """Translate the offsets that counting does not give."""
+        from kafka_migration.steps.groups.plan_groups import translate_offsets
+
+        return translate_offsets(run, jobs)
 
 
 class PlanOffsetsOperator(MigrationOperator):
@@ -42,7 +44,11 @@ class PlanOffsetsOperator(MigrationOperator):
     (`FENCE_MOVING`). Neither mode changes a cluster here.
     """
 
-    use_case = staticmethod(plan_offsets)
+    def step(self, run: MigrationRun, context: Context) -> Summary:
+        """Write the offsets plan."""
+        from kafka_migration.steps.groups.plan_groups import plan_offsets
+
+        return plan_offsets(run)
 
     def ends_mode(self, mode: Mode) -> bool:
         """Only a mode that moves the consumer groups continues."""
@@ -62,6 +68,9 @@ class SyncOffsetsOperator(MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Check the approval, save the present offsets, write group by group, and record the result."""
+        from kafka_migration.orchestration.task.context import triggered_by
+        from kafka_migration.steps.groups.write_groups import sync_offsets
+
         return sync_offsets(run, triggered_by(context))
 
 
@@ -81,11 +90,15 @@ class ConfirmCutoverOperator(TellsLineage, MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Write the ledger entry, the events and the next steps."""
+        from kafka_migration.steps.groups.cutover_end import confirm_cutover
+
         cut_over = confirm_cutover(run)
         self._announce(run, context, cut_over)
         return {"groups": list(cut_over.groups), "topics": list(cut_over.topics), "partly": cut_over.partly}
 
     def _announce(self, run: MigrationRun, context: Context, cut_over: CutOver) -> None:
+        from airflow.providers.apache.kafka.assets.kafka import create_asset
+
         moved = CopiedTopics.of(run, cut_over.topics)
         self.copied = lambda: moved
         events = context["outlet_events"][self.alias]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from airflow.sdk import Context
 
-from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.orchestration.cutover.approve import ApproveOperator
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator
 from kafka_migration.orchestration.operators.spark_job import SparkJobOperator
-from kafka_migration.orchestration.task.context import triggered_by
-from kafka_migration.steps.rollback.roll_back import plan_rollback, roll_back, translate_back
-from kafka_migration.steps.run.migration_run import MigrationRun
-from kafka_migration.steps.run.task_frame import Summary
+
+if TYPE_CHECKING:
+    from kafka_migration.core.evidence.evidence_documents import StoredKind
+    from kafka_migration.steps.reading.spark_documents import SparkJobs
+    from kafka_migration.steps.run.migration_run import MigrationRun
+    from kafka_migration.steps.run.task_frame import Summary
 
 
 class TranslateBackOperator(SparkJobOperator):
@@ -23,7 +26,11 @@ class TranslateBackOperator(SparkJobOperator):
     Requires a proved copy. Neither cluster is changed. Mode `restore` translates nothing.
     """
 
-    use_case = staticmethod(translate_back)
+    def work(self, run: MigrationRun, jobs: SparkJobs) -> Summary:
+        """Translate the offsets that counting does not give."""
+        from kafka_migration.steps.rollback.roll_back import translate_back
+
+        return translate_back(run, jobs)
 
 
 class PlanRollbackOperator(MigrationOperator):
@@ -35,7 +42,11 @@ class PlanRollbackOperator(MigrationOperator):
     topics. A migration file that copies them back is written next to the evidence. Neither cluster is changed.
     """
 
-    use_case = staticmethod(plan_rollback)
+    def step(self, run: MigrationRun, context: Context) -> Summary:
+        """Write the rollback plan."""
+        from kafka_migration.steps.rollback.roll_back import plan_rollback
+
+        return plan_rollback(run)
 
 
 class ApproveRollbackOperator(ApproveOperator):
@@ -47,9 +58,14 @@ class ApproveRollbackOperator(ApproveOperator):
     they are, the task refuses instead of asking.
     """
 
-    PLAN = Stored.ROLLBACK_PLAN
     SUBJECT = "Roll back the cutover of {migration}"
     APPROVE_DOES = "saves the present offsets and writes the offsets below on the cluster that the plan names."
+
+    def plan_kind(self) -> StoredKind[Any]:
+        """Return the kind of the document that is approved."""
+        from kafka_migration.core.stored.stored_documents import Stored
+
+        return Stored.ROLLBACK_PLAN
 
 
 class RollBackOperator(MigrationOperator):
@@ -62,4 +78,7 @@ class RollBackOperator(MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Check the approval, save the present offsets, write them, and record the result."""
+        from kafka_migration.orchestration.task.context import triggered_by
+        from kafka_migration.steps.rollback.roll_back import roll_back
+
         return roll_back(run, triggered_by(context))

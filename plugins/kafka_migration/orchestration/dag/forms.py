@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from airflow.sdk import Param
 
 from kafka_migration.core.migration.settings import Migration, Mode
+from kafka_migration.core.run.run_conf import DEFAULT_MODE, DEFAULT_ROLLBACK
 from kafka_migration.core.run.run_identity import NIGHTLY_DAG_PREFIX
 from kafka_migration.core.text.markdown import shown
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.text.terminal_text import counted, duration
-from kafka_migration.steps.run.run_request import DEFAULT_MODE, DEFAULT_ROLLBACK
 
 
 def page_of(write: Callable[[str, Migration], str], name: str, migration: Migration | None, problem: str) -> str:

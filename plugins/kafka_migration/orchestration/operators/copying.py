@@ -4,31 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Context
 from airflow.sdk.exceptions import TaskDeferred
 
-from kafka_migration.airflow_adapters.checked_airflow import ThisAirflow
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.run.run_identity import RunIdentity
-from kafka_migration.core.watching.watch import TRIGGER_MARGIN
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator
 from kafka_migration.orchestration.operators.spark_job import SparkJobOperator
-from kafka_migration.orchestration.task.context import occasion_of
 from kafka_migration.orchestration.task.lineage import CopiedTopics, TellsLineage
-from kafka_migration.orchestration.triggers.reservation import ReservationTrigger
-from kafka_migration.steps.before.preflight_checks import preflight
-from kafka_migration.steps.before.take_reservation import MustWait, reserve
-from kafka_migration.steps.groups.cutover_end import restore_settings
-from kafka_migration.steps.mirror.plan_mirror import plan
-from kafka_migration.steps.mirror.start_stop import start_mirror
-from kafka_migration.steps.mirror.stop_mirror import stop_mirror
-from kafka_migration.steps.mirror.topic_creation import create_topics
-from kafka_migration.steps.run.migration_run import MigrationRun
-from kafka_migration.steps.run.task_frame import Summary
-from kafka_migration.steps.validation.judge_topics import judge_copy
-from kafka_migration.steps.validation.spark_request import validate_topics
+
+if TYPE_CHECKING:
+    from kafka_migration.core.run.run_identity import RunIdentity
+    from kafka_migration.steps.before.take_reservation import MustWait
+    from kafka_migration.steps.reading.spark_documents import SparkJobs
+    from kafka_migration.steps.run.migration_run import MigrationRun
+    from kafka_migration.steps.run.task_frame import Summary
 
 
 class PreflightOperator(MigrationOperator):
@@ -44,6 +35,10 @@ class PreflightOperator(MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Freeze, check, refuse or pass."""
+        from kafka_migration.airflow_adapters.checked_airflow import ThisAirflow
+        from kafka_migration.orchestration.task.context import occasion_of
+        from kafka_migration.steps.before.preflight_checks import preflight
+
         return preflight(run, ThisAirflow(), occasion_of(context))
 
 
@@ -70,19 +65,28 @@ class ReserveOperator(MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Reserve, take over from a holder that no longer exists, or defer."""
+        from kafka_migration.steps.before.take_reservation import MustWait, reserve
+
         try:
             return reserve(run, partial(_is_over, context["ti"]))
         except MustWait as wait:
-            deadline = wait.deadline.isoformat()
-            raise TaskDeferred(
-                trigger=ReservationTrigger(run=run.to_arguments(), holder=wait.holder, deadline=deadline),
-                method_name="try_again",
-                timeout=wait.deadline - run.clock.now() + TRIGGER_MARGIN,
-            ) from None
+            raise _waiting(run, wait) from None
 
     def try_again(self, context: Context, event: Mapping[str, Any]) -> Summary:
         """Continue after the trigger saw a change, or when it is time to ask Airflow about the holder's run."""
         return self.execute(context)
+
+
+def _waiting(run: MigrationRun, wait: MustWait) -> TaskDeferred:
+    from kafka_migration.core.watching.watch import TRIGGER_MARGIN
+    from kafka_migration.orchestration.triggers.reservation import ReservationTrigger
+
+    deadline = wait.deadline.isoformat()
+    return TaskDeferred(
+        trigger=ReservationTrigger(run=run.to_arguments(), holder=wait.holder, deadline=deadline),
+        method_name="try_again",
+        timeout=wait.deadline - run.clock.now() + TRIGGER_MARGIN,
+    )
 
 
 def _is_over(task_instance: Any, other: RunIdentity) -> bool:
@@ -106,7 +110,11 @@ class PlanOperator(MigrationOperator):
     warnings.
     """
 
-    use_case = staticmethod(plan)
+    def step(self, run: MigrationRun, context: Context) -> Summary:
+        """Write the plan of the run."""
+        from kafka_migration.steps.mirror.plan_mirror import plan
+
+        return plan(run)
 
 
 class CreateTopicsOperator(MigrationOperator):
@@ -118,7 +126,11 @@ class CreateTopicsOperator(MigrationOperator):
     before it is created, so that the next try recognizes it after an interruption.
     """
 
-    use_case = staticmethod(create_topics)
+    def step(self, run: MigrationRun, context: Context) -> Summary:
+        """Create and grow the topics of the plan."""
+        from kafka_migration.steps.mirror.topic_creation import create_topics
+
+        return create_topics(run)
 
 
 class StartMirrorOperator(MigrationOperator):
@@ -132,7 +144,11 @@ class StartMirrorOperator(MigrationOperator):
     This task does not wait until records are copied; `watch_lag` does.
     """
 
-    use_case = staticmethod(start_mirror)
+    def step(self, run: MigrationRun, context: Context) -> Summary:
+        """Start MirrorMaker, or adopt the process of an earlier try."""
+        from kafka_migration.steps.mirror.start_stop import start_mirror
+
+        return start_mirror(run)
 
 
 class StopMirrorOperator(MigrationOperator):
@@ -151,7 +167,11 @@ class StopMirrorOperator(MigrationOperator):
 
     needs_evidence = False
 
-    use_case = staticmethod(stop_mirror)
+    def step(self, run: MigrationRun, context: Context) -> Summary:
+        """Stop the open generation and certify it."""
+        from kafka_migration.steps.mirror.stop_mirror import stop_mirror
+
+        return stop_mirror(run)
 
 
 class RestoreSettingsOperator(MigrationOperator):
@@ -163,7 +183,11 @@ class RestoreSettingsOperator(MigrationOperator):
     idempotent.
     """
 
-    use_case = staticmethod(restore_settings)
+    def step(self, run: MigrationRun, context: Context) -> Summary:
+        """Set the real values of the topics that the run moved."""
+        from kafka_migration.steps.groups.cutover_end import restore_settings
+
+        return restore_settings(run)
 
 
 class JudgeOperator(TellsLineage, MigrationOperator):
@@ -183,6 +207,8 @@ class JudgeOperator(TellsLineage, MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Judge, record, and raise if the verdict is bad, unless groups of other topics can be planned."""
+        from kafka_migration.steps.validation.judge_topics import judge_copy
+
         proved = judge_copy(run)
         self.copied = partial(CopiedTopics.of, run, proved.topics)
         return proved.summary
@@ -208,4 +234,8 @@ class ValidateTopicsOperator(SparkJobOperator):
     This task does not judge. It succeeds when the measurements are written, regardless of their result.
     """
 
-    use_case = staticmethod(validate_topics)
+    def work(self, run: MigrationRun, jobs: SparkJobs) -> Summary:
+        """Measure what the mode asks for."""
+        from kafka_migration.steps.validation.spark_request import validate_topics
+
+        return validate_topics(run, jobs)

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Context
 
-from kafka_migration.airflow_adapters.airflow_metrics import emit
 from kafka_migration.core.findings.errors import StoreFailed
-from kafka_migration.core.report.metrics import MetricsOf
-from kafka_migration.core.report.run_document import RunDocument
-from kafka_migration.core.report.run_status import run_note
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator
-from kafka_migration.orchestration.report_page import ReportLink
+from kafka_migration.orchestration.report_link import ReportLink
 from kafka_migration.orchestration.task.alerting import send, tell_of_lost_finish
-from kafka_migration.orchestration.task.context import run_of, started_at, triggered_by
 from kafka_migration.orchestration.task.failures import FailedForGood
-from kafka_migration.orchestration.task.note_writer import NOTE_KEY
-from kafka_migration.steps.finish.finish_run import finish_run, look_at_evidence
-from kafka_migration.steps.finish.outcome import EndedTasks
-from kafka_migration.steps.run.migration_run import MigrationRun
-from kafka_migration.steps.run.task_frame import Summary, log_findings
+
+if TYPE_CHECKING:
+    from kafka_migration.core.report.run_document import RunDocument
+    from kafka_migration.steps.finish.finish_run import Finished
+    from kafka_migration.steps.run.migration_run import MigrationRun
+    from kafka_migration.steps.run.task_frame import Summary
 
 
 class FinishOperator(MigrationOperator):
@@ -47,6 +43,10 @@ class FinishOperator(MigrationOperator):
 
     def execute(self, context: Context) -> Summary:
         """Finish regardless of what other tasks refused; its own only refusal is modified evidence."""
+        from kafka_migration.orchestration.task.context import run_of
+        from kafka_migration.steps.finish.finish_run import look_at_evidence
+        from kafka_migration.steps.run.task_frame import log_findings
+
         run = run_of(context, self.migration)
         try:
             look_at_evidence(run)
@@ -59,14 +59,17 @@ class FinishOperator(MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Finish the run, tell people about it, and raise if it failed."""
+        from kafka_migration.orchestration.task.context import started_at, triggered_by
+        from kafka_migration.steps.finish.finish_run import finish_run
+        from kafka_migration.steps.finish.outcome import EndedTasks
+        from kafka_migration.steps.run.task_frame import log_findings
+
         finished = finish_run(run, EndedTasks(self._states(context), triggered_by(context), started_at(context)))
         document, ended = finished.document, finished.ended
         self._leave_note(context, document)
         verdict, path = document.verdict, ended.evidence
         self.log.info("%s, verdict %s. Evidence: %s and report.md next to it", document.outcome, verdict, path)
-        emit(MetricsOf(run.name).count("run", document.outcome))
-        if finished.alert is not None:
-            send(run, finished.alert)
+        self._tell(run, finished)
         if document.has_failed:
             log_findings(ended.findings)
             for reason in finished.reasons:
@@ -75,8 +78,19 @@ class FinishOperator(MigrationOperator):
         log_findings(ended.late, logging.WARNING)
         return {"outcome": document.outcome, "evidence": path}
 
+    def _tell(self, run: MigrationRun, finished: Finished) -> None:
+        from kafka_migration.airflow_adapters.airflow_metrics import emit
+        from kafka_migration.core.report.metrics import MetricsOf
+
+        emit(MetricsOf(run.name).count("run", finished.document.outcome))
+        if finished.alert is not None:
+            send(run, finished.alert)
+
     def _leave_note(self, context: Context, document: RunDocument) -> None:
         """Push the run's note for the listener that sets it; a missing note does not fail the run."""
+        from kafka_migration.core.report.run_status import run_note
+        from kafka_migration.orchestration.task.note_writer import NOTE_KEY
+
         try:
             context["ti"].xcom_push(key=NOTE_KEY, value=run_note(document))
         except Exception:

@@ -1,23 +1,26 @@
-"""The base of all operators and sensors of a migration: calls the use case, translates its errors."""
+"""The base of all operators and sensors of a migration: calls the use case, translates its errors.
+
+Every process of Airflow that parses a DAG file imports the modules of the operators. So they import what a declaration
+needs; each method imports what its work needs (ADR 0059).
+"""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import BaseOperator, BaseSensorOperator, Context
 from airflow.sdk.bases.xcom import BaseXCom
 from airflow.sdk.exceptions import AirflowSkipException, DownstreamTasksSkipped
 
-from kafka_migration.core.findings.by_cause import by_cause
-from kafka_migration.core.findings.errors import FindingsError, OutcomeUnknown, StoreFailed
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.orchestration.task.context import run_of
 from kafka_migration.orchestration.task.failures import FailedForGood, FailedForNow, never_again
-from kafka_migration.steps.run.migration_run import MigrationRun
-from kafka_migration.steps.run.task_frame import NothingToDo, Summary, performing
+
+if TYPE_CHECKING:
+    from kafka_migration.steps.run.migration_run import MigrationRun
+    from kafka_migration.steps.run.task_frame import Summary
 
 log = logging.getLogger(__name__)
 
@@ -32,8 +35,6 @@ class MigrationOperator(BaseOperator):
     """
 
     template_fields: Sequence[str] = ("migration",)
-    # The work of a task that needs nothing of Airflow; others override `step`.
-    use_case: ClassVar[staticmethod[[MigrationRun], Summary]]
     # See `performing`.
     tells_step = True
     needs_evidence = True
@@ -46,6 +47,8 @@ class MigrationOperator(BaseOperator):
 
     def execute(self, context: Context) -> Summary:
         """Run the step and return its summary for XCom; after the mode's last step skip the rest of the DAG."""
+        from kafka_migration.orchestration.task.context import run_of
+
         run = run_of(context, self.migration)
         needs, tells, begins = self.needs_evidence, self.tells_step, self.begins_attempt
         with reporting(run, self.task_id, tells_step=tells, needs_evidence=needs, begins=begins):
@@ -70,12 +73,14 @@ class MigrationOperator(BaseOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Do the work of the task; return a short summary."""
-        return self.use_case(run)
+        raise NotImplementedError
 
 
 @contextmanager
 def reporting(run: MigrationRun, task_id: str, **how: bool) -> Iterator[None]:
     """Surround the work of a task as `performing` does; translate its errors to Airflow's."""
+    from kafka_migration.steps.run.task_frame import performing
+
     with translating(), performing(run, task_id, **how):
         yield
 
@@ -83,6 +88,10 @@ def reporting(run: MigrationRun, task_id: str, **how: bool) -> Iterator[None]:
 @contextmanager
 def translating() -> Iterator[None]:
     """Translate expected errors to Airflow's. After a failure of the evidence store Airflow may retry the task."""
+    from kafka_migration.core.findings.by_cause import by_cause
+    from kafka_migration.core.findings.errors import FindingsError, OutcomeUnknown, StoreFailed
+    from kafka_migration.steps.run.task_frame import NothingToDo
+
     try:
         yield
     except NothingToDo as reason:

@@ -1,337 +1,60 @@
-"""The base of tasks that submit one of `spark_jobs/`: ships the package and the logins, and handles failures."""
+"""The base of tasks that submit one of `spark_jobs/`; what submits is imported when the task runs (ADR 0059)."""
 
 from __future__ import annotations
 
-import json
-import logging
-import os
-import re
-import resource
-import threading
-import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
-from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk import Context
-from airflow.sdk.exceptions import AirflowException
 
-from kafka_migration.adapters.system.private_folder import private_folder
-from kafka_migration.airflow_adapters import airflow_settings as settings
-from kafka_migration.airflow_adapters.deployed_airflow import HAS_STATE_STORE
-from kafka_migration.airflow_adapters.installed_spark import spark_client_findings, spark_target, spark_versions
-from kafka_migration.airflow_adapters.spark_archive import archive_key, archive_of
-from kafka_migration.core.connections.java_properties import spark_options
-from kafka_migration.core.findings.errors import Refused, ValidationFailed
-from kafka_migration.core.spark.driver_java import driver_settings
-from kafka_migration.core.spark.spark_target import (
-    SparkTarget,
-    cipher_findings,
-    failure_finding,
-    has_login,
-    properties_text,
-    protecting_settings,
-    shipping_findings,
-    unprotected_findings,
-)
-from kafka_migration.core.spark.spark_versions import known_numbers, unknown_findings
-from kafka_migration.orchestration.operators.operator_base import reporting
-from kafka_migration.orchestration.task.context import run_of
-from kafka_migration.orchestration.task.failures import FailedForNow, never_again
-from kafka_migration.steps.reading.spark_documents import SparkJob, SparkJobs
-from kafka_migration.steps.run.migration_run import MigrationRun
-from kafka_migration.steps.run.task_frame import Summary, log_findings
+from kafka_migration.orchestration.operators.operator_base import MigrationOperator
+from kafka_migration.orchestration.operators.provider_operator import divided, refuse_unknown
 
-log = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from kafka_migration.orchestration.operators.spark_submission import SparkSubmission
+    from kafka_migration.steps.reading.spark_documents import SparkJobs
+    from kafka_migration.steps.run.migration_run import MigrationRun
+    from kafka_migration.steps.run.task_frame import Summary
 
 
-CLIENTS_FILE = "clients.json"
-DIGEST_PACKAGE = "kafka_digest"
-# Spark's INFO lines would hide the task's own log lines, and its UI ends with the job.
-QUIET = {"spark.log.level": "WARN", "spark.ui.enabled": "false"}
-
-
-class SparkJobOperator(SparkSubmitOperator):
+class SparkJobOperator(MigrationOperator):
     """Submit a job with the paths of its request and its result.
 
     :param migration: name of the migration. (templated)
 
-    The connection is the migration file's `validation.spark_connection`. Kafka logins are passed in a file that the
-    driver deletes after reading it, the connection's settings in another file. No secret is on a command line. An
-    unprotected cluster is refused. Killing the task stops Spark; in deploy mode `cluster` the provider's hook asks YARN
-    or Kubernetes to stop it.
+    It takes the other arguments of `SparkSubmitOperator` too. The connection is the migration file's
+    `validation.spark_connection`. Kafka logins are passed in a file that the driver deletes after reading it, the
+    connection's settings in another file. No secret is on a command line. An unprotected cluster is refused. Killing
+    the task stops Spark; in deploy mode `cluster` the provider's hook asks YARN or Kubernetes to stop it.
     """
 
-    template_fields: Sequence[str] = ("migration",)
-    use_case: ClassVar[staticmethod[[MigrationRun, SparkJobs], Summary]]
-
     def __init__(self, *, migration: str, **kwargs: Any) -> None:
-        # Not durable: a retry must run the job again, with its own result document.
-        super().__init__(**({"durable": False} if HAS_STATE_STORE else {}), **kwargs)
-        self.migration = migration
-        never_again(self)
-        self.spark_settings: dict[str, str] = {**QUIET, **(kwargs.get("conf") or {})}
+        own, self.submit_arguments = divided(kwargs)
+        super().__init__(migration=migration, **own)
         self._is_killed = False
-        self._spark_log: SparkLog | None = None
+        self._submission: SparkSubmission | None = None
+        if self.submit_arguments:
+            self._check_arguments()
+
+    def _check_arguments(self) -> None:
+        from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+
+        refuse_unknown(self, SparkSubmitOperator, self.submit_arguments)
+
+    def step(self, run: MigrationRun, context: Context) -> Summary:
+        """Do the work of the task, whose Spark jobs this operator submits."""
+        from kafka_migration.orchestration.operators.spark_submission import SparkSubmission, SubmittedJobs
+
+        self._submission = SparkSubmission.of(self, self.submit_arguments)
+        if self._is_killed:
+            self._submission.on_kill()
+        return self.work(run, SubmittedJobs(self._submission, context))
+
+    def work(self, run: MigrationRun, jobs: SparkJobs) -> Summary:
+        """Do the work with Spark jobs; return a short summary."""
+        raise NotImplementedError
 
     def on_kill(self) -> None:
         """Stop Spark, or prevent its start. Airflow calls this and lets the task continue for some seconds."""
         self._is_killed = True
-        # Without a hook, the provider would create one before `submit` has set everything, and submit with it.
-        if self._hook is not None:
-            super().on_kill()
-
-    def _get_hook(self) -> SparkSubmitHook:
-        hook = super()._get_hook()
-        if self._is_killed:
-            raise AirflowException("The task was stopped before it started Spark.")
-        self._spark_log = SparkLog(hook.log, Path(self.application).stem)
-        hook._log = self._spark_log
-        return hook
-
-    def execute(self, context: Context) -> Summary:
-        """Do the work of the task, whose Spark jobs this operator submits; return a short summary."""
-        run = run_of(context, self.migration)
-        with reporting(run, self.task_id):
-            return self.use_case(run, _Submitted(self, context))
-
-    def stop(self) -> None:
-        """Stop Spark from another thread than the one that waits for it."""
-        self.log.warning("The time for validation is over. Spark is being stopped.")
-        self.on_kill()
-
-    def submit(self, context: Context, run: MigrationRun, job: SparkJob) -> None:
-        """Run a job of `spark_jobs/` to its end.
-
-        Raises `Refused` before the start if the cluster must not get the logins. If the job gave no result, raises
-        `FailedForNow`, or `ValidationFailed` on the last try. Raises `AirflowException` if it was killed.
-        """
-        place = settings.evidence_place()
-        clients = _clients(run, job.client_id)
-        target = self._safe_target(run, clients)
-        with private_folder() as folder:
-            self._conn_id = target.connection
-            # On the command line, so that no other setting replaces the mode that was checked.
-            self._deploy_mode = target.deploy_mode or "client"
-            self.application = str(settings.spark_jobs_folder() / job.application)
-            self.py_files = str(zip_package(settings.spark_jobs_folder() / DIGEST_PACKAGE, folder))
-            self.name = f"kafka-migration-{run.name}"
-            self.conf = {**self.spark_settings, **protecting_settings(target), **self._java_settings(target, job)}
-            self.jars = settings.spark_jars()
-            self.packages = None if self.jars else self._packages(target)
-            self.properties_file = _properties_file(target, folder)
-            shipped = _write(folder / CLIENTS_FILE, json.dumps(clients))
-            self.files = shipped if target.ships_files else None
-            paths = ["--request", place.for_spark(job.request), "--result", place.for_spark(job.result)]
-            self.application_args = [*paths, *_clients_arguments(target, shipped)]
-            self._run_spark(context)
-
-    def _safe_target(self, run: MigrationRun, clients: Mapping[str, Mapping[str, str]]) -> SparkTarget:
-        """Return the Spark target. Raises `Refused` like preflight, because the connection may have changed since."""
-        migration = run.migration
-        target = spark_target(migration.validation.spark_connection)
-        declared = migration.validation.spark_unprotected
-        version = known_numbers(spark_versions(target.binary)) if target.needs_version else ()
-        unprotected = unprotected_findings(target, version, declared=declared)
-        has_logins = any(has_login(options) for options in clients.values())
-        forbidden = [
-            *(() if declared else (*unprotected, *cipher_findings(target, version))),
-            *((*shipping_findings(target), *spark_client_findings()) if has_logins else ()),
-        ]
-        if refused := [finding for finding in forbidden if finding.code not in migration.accept]:
-            raise Refused(refused)
-        for finding in unprotected:
-            self.log.warning("%s", finding)
-        return target
-
-    def _java_settings(self, target: SparkTarget, job: SparkJob) -> dict[str, str]:
-        """Return the settings for a quick start of the driver's JVM; the user's own Java options stay."""
-        whole = replace(target, own={**target.own, **self.spark_settings})
-        # The defaults of a Spark whose place is unknown are unknown too, and a setting of ours would replace them.
-        if not (key := archive_key(whole)):
-            return {}
-        return driver_settings(whole, os.environ, records=job.records, archive=archive_of(key))
-
-    def _packages(self, target: SparkTarget) -> str:
-        """Return the Kafka connector of this Spark. Raises `Refused` if its version is unknown."""
-        versions = spark_versions(target.binary)
-        if versions.packages is None:
-            raise Refused(unknown_findings(versions, None))
-        return versions.packages
-
-    def _run_spark(self, context: Context) -> None:
-        """Submit and wait. The provider's error is replaced, because it repeats the whole command line."""
-        without_core_dumps()
-        try:
-            SparkSubmitOperator.execute(self, context)
-        except AirflowException as error:
-            code = str(error).partition("Error code is: ")[2].partition(".")[0]
-            if not code:
-                raise
-            if self._is_killed:
-                raise AirflowException(
-                    f"spark-submit ended with code {code}: it was stopped. Nothing was judged."
-                ) from None
-            finding = failure_finding(self._spark_log.last_said if self._spark_log else "", code)
-            if _is_last_try(context):
-                raise ValidationFailed([finding]) from None
-            log_findings([finding])
-            raise FailedForNow(str(finding)) from None
-
-
-def without_core_dumps() -> None:
-    """Let no process that this task starts write a core dump, which would contain the logins."""
-    _, hard = resource.getrlimit(resource.RLIMIT_CORE)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
-    # A dump that goes to a program instead of a file has no size limit; this leaves it empty.
-    with suppress(OSError):
-        Path("/proc/self/coredump_filter").write_text("0")
-
-
-def _is_last_try(context: Context) -> bool:
-    task_instance = context.get("ti")
-    return getattr(task_instance, "try_number", 1) > getattr(task_instance, "max_tries", 0)
-
-
-@dataclass(frozen=True, slots=True)
-class _Submitted:
-    """Runs jobs as a task of Airflow (`SparkJobs`)."""
-
-    operator: SparkJobOperator
-    context: Context
-
-    def submit(self, run: MigrationRun, job: SparkJob) -> bool:
-        """Run a job until its time limit; return whether the time was sufficient."""
-        with stopping_after(job.limit_s, self.operator.stop) as is_over:
-            try:
-                self.operator.submit(self.context, run, job)
-            except Exception:
-                # A killed Spark fails in many ways, and may have completed its work before.
-                if not is_over.is_set():
-                    raise
-        return not is_over.is_set()
-
-
-def _clients(run: MigrationRun, client_id: str) -> dict[str, dict[str, str]]:
-    """Return the options of Spark's Kafka source per side."""
-    clusters = {"source": run.migration.source, "target": run.migration.target}
-    return {
-        side: {
-            **spark_options(cluster.connection, run.deployment.client_settings(cluster)),
-            "kafka.client.id": client_id,
-        }
-        for side, cluster in clusters.items()
-    }
-
-
-def _clients_arguments(target: SparkTarget, shipped: str) -> list[str]:
-    """Return how the driver finds the file with the logins: its path on this machine, or its name in the container."""
-    return ["--clients", CLIENTS_FILE] if target.ships_files else ["--clients-once", shipped]
-
-
-def _properties_file(target: SparkTarget, folder: Path) -> str | None:
-    """Return a file with all settings, or `None` if the connection has none and `spark-submit` uses its defaults."""
-    if not target.own:
-        return None
-    return _write(folder / "spark.properties", properties_text(target.defaults, target.own))
-
-
-def _write(path: Path, text: str) -> str:
-    path.touch(mode=0o600)
-    path.write_text(text)
-    return str(path)
-
-
-def zip_package(package: Path, folder: Path) -> Path:
-    """Return a reproducible zip of a package: equal sources give equal bytes."""
-    path = folder / f"{package.name}.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for source in sorted(package.rglob("*.py")):
-            entry = zipfile.ZipInfo(str(source.relative_to(package.parent)), date_time=(1980, 1, 1, 0, 0, 0))
-            archive.writestr(entry, source.read_bytes())
-    return path
-
-
-# Spark's own lines, as its default layout writes them: `25/11/22 20:14:03 WARN Utils: …`.
-_LINE = re.compile(r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d (?P<level>[A-Z]+) [\w.$]+: ")
-_NOISE = re.compile(
-    # Each partition has its own consumer by design; Spark warns about it every second.
-    r" WARN (InternalKafkaConsumerPool: Pool exceeds|NativeCodeLoader: |Utils: (Your hostname|Set SPARK_LOCAL_IP)"
-    r"|(Admin|Consumer)Config: )"
-    r"|^(WARNING: Using incubator|Using Spark's default log4j|Setting (default|Spark) log|To adjust logging)"
-)
-
-
-class SparkLog:
-    """A logger that drops Spark's routine lines, and logs warnings and errors with their level.
-
-    :param program: the job; its own lines begin with this name
-    """
-
-    def __init__(self, log: Any, program: str) -> None:
-        self._log = log
-        self._own = f"{program}: "
-        self.last_said = ""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._log, name)
-
-    def info(self, text: str, *arguments: Any) -> None:
-        """Log the hook's lines, and of Spark's lines (which have no arguments) those that matter."""
-        if arguments:
-            self._log.info(text, *arguments)
-        elif text.startswith(self._own):
-            self.last_said = text.removeprefix(self._own)
-            self._log.info("%s", text)
-        else:
-            self._tell(text)
-
-    def _tell(self, text: str) -> None:
-        spark = _LINE.match(text)
-        level = spark["level"] if spark else ""
-        if _NOISE.search(text) or level in {"INFO", "DEBUG", "TRACE"}:
-            return
-        tell = {"WARN": self._log.warning, "ERROR": self._log.error, "FATAL": self._log.error}
-        tell.get(level, self._log.info)("%s", text)
-
-
-# The work may not have started yet when the time is over, so the stop is repeated.
-STOP_AGAIN_S = 5.0
-
-
-@contextmanager
-def stopping_after(limit_s: float | None, stop: Callable[[], None]) -> Iterator[threading.Event]:
-    """Call `stop` in another thread once the body has taken `limit_s` seconds, and again until it ends.
-
-    Yields an event that is set when the time is over; without a limit it is never set. `stop` may be called before the
-    body has started the work.
-    """
-    done, is_over = threading.Event(), threading.Event()
-
-    def wait() -> None:
-        if done.wait(limit_s):
-            return
-        is_over.set()
-        _try(stop)
-        while not done.wait(STOP_AGAIN_S):
-            _try(stop)
-
-    thread = threading.Thread(target=wait, name="time-limit", daemon=True)
-    if limit_s is not None:
-        thread.start()
-    try:
-        yield is_over
-    finally:
-        done.set()
-
-
-def _try(stop: Callable[[], None]) -> None:
-    try:
-        stop()
-    except Exception:
-        # The next try may succeed, and the work eventually ends by itself.
-        log.exception("The work could not be stopped.")
+        if self._submission is not None:
+            self._submission.on_kill()

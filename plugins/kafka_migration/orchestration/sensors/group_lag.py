@@ -5,24 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import BaseSensorOperator, Context
 from airflow.sdk.exceptions import AirflowSensorTimeout
 
 from kafka_migration.adapters.system.this_machine import SystemClock
-from kafka_migration.core.cutover.lag_policy import LagPolicy
+from kafka_migration.core.cutover.lag_policy import STALL_AFTER_S, UNREACHABLE_AFTER_S, LagPolicy
 from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
 from kafka_migration.core.watching.watch import TRIGGER_MARGIN
 from kafka_migration.orchestration.task.failures import FailedForGood, never_again
-from kafka_migration.orchestration.triggers.group_lag_trigger import (
-    STALL_AFTER_S,
-    UNREACHABLE_AFTER_S,
-    ConsumerGroupLagTrigger,
-)
-from kafka_migration.steps.groups.group_lag_reading import LagEnded, LagOutcome
-from kafka_migration.steps.run.task_frame import Summary, log_findings
+
+if TYPE_CHECKING:
+    from kafka_migration.steps.run.task_frame import Summary
 
 
 class ConsumerGroupLagSensor(BaseSensorOperator):
@@ -85,6 +81,8 @@ class ConsumerGroupLagSensor(BaseSensorOperator):
 
     def execute(self, context: Context) -> None:
         """Defer to the trigger."""
+        from kafka_migration.orchestration.triggers.group_lag_trigger import ConsumerGroupLagTrigger
+
         if not self.group_ids:
             raise FailedForGood("group_ids is empty: there is no group to wait for")
         topics = None if self.topics is None else list(self.topics)
@@ -106,6 +104,9 @@ class ConsumerGroupLagSensor(BaseSensorOperator):
 
     def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Summary:
         """Return the last progress line; raise unless all groups have caught up."""
+        from kafka_migration.steps.groups.group_lag_reading import LagEnded, LagOutcome
+        from kafka_migration.steps.run.task_frame import log_findings
+
         ended = LagEnded.from_document(event)
         self.log.info("%s", ended.progress)
         if ended.outcome is LagOutcome.FAILED:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Context
 
-from kafka_migration.core.stored.stored_documents import MirrorStarted, Stored
-from kafka_migration.core.watching.watch import WatchEnded
 from kafka_migration.orchestration.operators.operator_base import MigrationSensor, reporting
-from kafka_migration.orchestration.task.context import run_of
-from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
-from kafka_migration.steps.mirror.watching import begin_watch, end_watch, limits_of
-from kafka_migration.steps.run.migration_run import MigrationRun
-from kafka_migration.steps.run.task_frame import Summary
+
+if TYPE_CHECKING:
+    from kafka_migration.steps.run.migration_run import MigrationRun
+    from kafka_migration.steps.run.task_frame import Summary
 
 
 class MirrorLagSensor(MigrationSensor):
@@ -39,6 +36,9 @@ class MirrorLagSensor(MigrationSensor):
 
     def execute(self, context: Context) -> Summary | None:
         """Defer to the trigger, unless this run did not start MirrorMaker."""
+        from kafka_migration.orchestration.task.context import run_of
+        from kafka_migration.steps.mirror.watching import begin_watch
+
         run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             begun = begin_watch(run)
@@ -48,6 +48,9 @@ class MirrorLagSensor(MigrationSensor):
         return None
 
     def _defer(self, run: MigrationRun, generation: int) -> None:
+        from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
+        from kafka_migration.steps.mirror.watching import limits_of
+
         limits = limits_of(run)
         trigger = MirrorLagTrigger(
             run=run.to_arguments(),
@@ -62,6 +65,10 @@ class MirrorLagSensor(MigrationSensor):
         Airflow may deliver an event of an earlier attempt's trigger to the cleared task. It does not apply to this
         attempt, so the watch continues.
         """
+        from kafka_migration.core.watching.watch import WatchEnded
+        from kafka_migration.orchestration.task.context import run_of
+        from kafka_migration.steps.mirror.watching import end_watch
+
         run = run_of(context, self.migration)
         if event["holder"] != run.identity.holder:
             self.log.warning("Ignoring an event of another attempt, %s: %s", event["holder"], event["progress"])
@@ -72,6 +79,8 @@ class MirrorLagSensor(MigrationSensor):
 
 def _started_generation(run: MigrationRun) -> int:
     """Return the generation that this run started; the watch of no other run is deferred."""
+    from kafka_migration.core.stored.stored_documents import MirrorStarted, Stored
+
     start = run.evidence.require(Stored.START)
     assert isinstance(start, MirrorStarted)
     return start.generation

@@ -1,32 +1,31 @@
-"""Alerts: which notifiers a run calls, and the alerts that no single operator owns."""
+"""Alerts: which notifiers a run calls, and the alerts that no single operator owns.
+
+Every process that parses a DAG file imports this module; what sends an alert is imported when there is one (ADR 0059).
+"""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Context
 from airflow.sdk.definitions.callback import AsyncCallback
 from airflow.sdk.definitions.deadline import DeadlineAlert, DeadlineReference
-from asgiref.sync import sync_to_async
 
 from kafka_migration.airflow_adapters import airflow_settings as settings
-from kafka_migration.airflow_adapters.airflow_metrics import begin_metrics, emit
-from kafka_migration.airflow_adapters.notifiers import notify
 from kafka_migration.core.findings.errors import StoreFailed
 from kafka_migration.core.migration.alert_settings import AlertKind, AlertSettings
 from kafka_migration.core.migration.settings import Migration
-from kafka_migration.core.report.alerts import Alert
-from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import RunType
-from kafka_migration.core.stored.stored_documents import AlertDocument, Stored
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.migration_file.loading import alert_settings
-from kafka_migration.orchestration.task.context import bare_run_of, link_to
-from kafka_migration.steps.run.migration_run import MigrationRun
+
+if TYPE_CHECKING:
+    from kafka_migration.core.report.alerts import Alert
+    from kafka_migration.steps.run.migration_run import MigrationRun
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +41,8 @@ def send(run: MigrationRun, alert: Alert) -> None:
     A retried task does not send an alert twice. Never raises: a failed alert must not change the outcome that it
     reports.
     """
+    from kafka_migration.core.stored.stored_documents import AlertDocument, Stored
+
     if (alert.kind, alert.once) in _told(run):
         return
     try:
@@ -72,6 +73,10 @@ def _settings(run: MigrationRun) -> AlertSettings:
 
 def _tell(settings: AlertSettings, alert: Alert) -> dict[str, str]:
     """Call the notifiers; return the problem of each by its path, empty if it succeeded."""
+    from kafka_migration.airflow_adapters.airflow_metrics import emit
+    from kafka_migration.airflow_adapters.notifiers import notify
+    from kafka_migration.core.report.metrics import MetricsOf
+
     told = {}
     emit(MetricsOf(alert.migration).count("alert", alert.kind))
     for number, notifier in enumerate(settings.notifiers):
@@ -102,6 +107,10 @@ def deadlines(name: str, migration: Migration | None) -> list[DeadlineAlert]:
 
 async def too_long(migration: str, alerts: Mapping[str, Any], context: Mapping[str, Any]) -> None:
     """Send an alert if the run is still active after its deadline (the callback of `deadlines`)."""
+    from asgiref.sync import sync_to_async
+
+    from kafka_migration.airflow_adapters.airflow_metrics import begin_metrics
+
     begin_metrics()
     settings = AlertSettings.from_document(alerts)
     alert = _too_long_alert(migration, settings, context["dag_run"])
@@ -115,6 +124,9 @@ _ENDED = {"success", "failed"}
 
 
 def _too_long_alert(migration: str, settings: AlertSettings, dag_run: Mapping[str, Any]) -> Alert | None:
+    from kafka_migration.core.report.alerts import Alert
+    from kafka_migration.orchestration.task.context import link_to
+
     # Airflow removes the deadline of a run only if the run succeeds.
     if dag_run["state"] in _ENDED:
         return None
@@ -136,6 +148,9 @@ def _too_long_alert(migration: str, settings: AlertSettings, dag_run: Mapping[st
 
 def tell_of_lost_finish(context: Context) -> None:
     """Send an alert if `finish` itself failed before it reported how the run ended (its failure callback)."""
+    from kafka_migration.core.report.alerts import Alert
+    from kafka_migration.orchestration.task.context import bare_run_of, link_to
+
     task = context["task"]
     # The dag-processor calls this for a lost task, before templates are rendered.
     name = str(task.render_template(task.migration, context))
@@ -150,6 +165,8 @@ def tell_of_lost_finish(context: Context) -> None:
 
 def _told(run: MigrationRun) -> set[tuple[str, str]]:
     """Return the kinds of alerts that this attempt of the run has sent, each with its `once` key."""
+    from kafka_migration.core.stored.stored_documents import Stored
+
     try:
         return {(alert.kind, alert.once) for alert in run.evidence.of_attempt(Stored.ALERT)}
     except Exception:

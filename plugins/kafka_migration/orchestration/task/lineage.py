@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kafka_migration.core.migration.settings import Cluster
-from kafka_migration.steps.run.migration_run import MigrationRun
-
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
+
+    from kafka_migration.core.migration.settings import Cluster
+    from kafka_migration.steps.run.migration_run import MigrationRun
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from airflow.triggers.base import TriggerEvent
 from asgiref.sync import sync_to_async
 
 from kafka_migration.adapters.system.this_machine import SystemClock
-from kafka_migration.core.cutover.lag_policy import LagPolicy
+from kafka_migration.core.cutover.lag_policy import STALL_AFTER_S, UNREACHABLE_AFTER_S, LagPolicy
 from kafka_migration.core.findings.errors import FindingsError
 from kafka_migration.core.migration.settings import POLL_GRACE_S
 from kafka_migration.core.text.terminal_text import moment
@@ -20,10 +20,6 @@ from kafka_migration.orchestration.task.context import cluster_at, run_from
 from kafka_migration.orchestration.triggers.patient import PatientTrigger, tell
 from kafka_migration.steps.groups.group_lag_reading import GroupLagReader, GroupLagWatcher, LagEnded, LagOutcome
 from kafka_migration.steps.run.alert_sending import unreachable_alert
-
-# The defaults of a migration file, for a sensor without one.
-STALL_AFTER_S = 600.0
-UNREACHABLE_AFTER_S = 1800.0
 
 
 class ConsumerGroupLagTrigger(PatientTrigger):

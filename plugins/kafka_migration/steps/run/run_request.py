@@ -10,12 +10,17 @@ from typing import Any, TypeVar
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.ledger.generations import NO_GENERATIONS, parse_generations
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.run.run_conf import MAX_UNKNOWN, conf_finding, unused_findings, unwritable_findings
+from kafka_migration.core.run.run_conf import (
+    DEFAULT_MODE,
+    DEFAULT_ROLLBACK,
+    MAX_UNKNOWN,
+    conf_finding,
+    unused_findings,
+    unwritable_findings,
+)
 from kafka_migration.core.run.run_window import Interval, RunType
 from kafka_migration.core.text.shortened import given
 
-DEFAULT_MODE = Mode.REHEARSE
-DEFAULT_ROLLBACK = Mode.FAIL_BACK
 # The maximum number of topics in a migration file.
 MAX_NAMES = 5_000
 LONGEST_NAME = 1_000

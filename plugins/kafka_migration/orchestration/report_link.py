@@ -1,0 +1,21 @@
+"""The *Report* link of a run; every process that parses a DAG file imports it."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+from airflow.sdk import BaseOperatorLink, conf
+
+URL_PREFIX = "/kafka-migration"
+
+
+class ReportLink(BaseOperatorLink):
+    """The link from `finish` to the report of its run."""
+
+    name = "Report"
+
+    def get_link(self, operator: Any, *, ti_key: Any) -> str:
+        """Return the URL; without `[api] base_url` it is relative to the server that shows the link."""
+        base_url = (conf.get("api", "base_url", fallback="") or "").rstrip("/")
+        return f"{base_url}{URL_PREFIX}/report/{quote(ti_key.dag_id, safe='')}/{quote(ti_key.run_id, safe='')}"
