@@ -6,7 +6,7 @@ A DAG file that imports operators imports no trigger, because a trigger imports 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kafka_migration.orchestration.cutover.approve import ApproveOperator
 from kafka_migration.orchestration.cutover.hook import HookOperator
@@ -87,7 +87,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _TRIGGERS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"kafka_migration.orchestration.triggers.{_TRIGGERS[name]}"), name)

@@ -16,9 +16,10 @@ from types import SimpleNamespace
 from airflow.sdk.api.datamodels._generated import DagRunType
 
 from kafka_migration.core.validation.validation_contract import ValidationRequest
-from kafka_migration.orchestration.operators import copying as validate
+from kafka_migration.orchestration.operators.copying import ValidateTopicsOperator
 from kafka_migration.orchestration.task import context as context_module
 from kafka_migration.orchestration.task.context import run_of
+from kafka_migration.steps.validation import spark_request
 from tests.airflow.conftest import FakeTaskInstance
 from tests.live.spark_cluster import EXECUTOR
 from tests.steps.kept import FakeAnchor
@@ -30,7 +31,7 @@ LOGIN = "login.json"
 def main(folder: Path) -> None:
     """Validate what the request says; the task ends as Spark does."""
     request = ValidationRequest.from_document(json.loads((folder / "request.json").read_text()))
-    vars(validate)["request_of"] = lambda run: request
+    spark_request.request_of = lambda run: request
     # Outside Airflow there are no variables.
     made = context_module.deployment()
     deployed = replace(made, anchor=FakeAnchor().of)
@@ -44,7 +45,7 @@ def main(folder: Path) -> None:
     context_module.deployment = lambda: deployed
     run = run_of(context, NAME)
     run.evidence.freeze_migration((folder / f"{NAME}.yaml").read_text())
-    operator = validate.ValidateTopicsOperator(task_id="validate_topics", migration=NAME, conf=EXECUTOR)
+    operator = ValidateTopicsOperator(task_id="validate_topics", migration=NAME, conf=EXECUTOR)
     signal.signal(signal.SIGTERM, lambda number, frame: operator.on_kill())
     operator.execute(context)
 
