@@ -12,7 +12,7 @@ DEFAULT_OPTIONS, _USER_OPTIONS = "spark.driver.defaultJavaOptions", "spark.drive
 # Where a JVM or `spark-submit` reads options too.
 OPTION_VARIABLES = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "SPARK_SUBMIT_OPTS")
 # The quick compiler saves some seconds of each start, with small records also at five times this number
-# (docs/adr/0058). Its code is slower, and large records cost by the byte; the bytes are unknown before they are read.
+# (docs/adr/0058). Its code is slower, so it would lose in the end; the bytes are unknown before they are read.
 FEW_RECORDS = 200_000
 QUICK_COMPILER = "-XX:TieredStopAtLevel=1"
 # An archive that does not fit is ignored without a word; JAVA_TOOL_OPTIONS and the like stay as they are.
