@@ -30,7 +30,7 @@ def archive() -> tuple[str, ...]:
 def versions(*options: str, **environment: str) -> str:
     """Return what `spark-submit --version` prints with these Java options of the driver."""
     command = [str(Path(sys.executable).parent / "spark-submit"), "--conf", f"{DEFAULT_OPTIONS}={' '.join(options)}"]
-    own = {**os.environ, **environment}
+    own = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", **environment}
     done = subprocess.run(
         [*command, "--version"], env=own, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True
     )

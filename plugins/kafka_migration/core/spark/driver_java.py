@@ -11,8 +11,8 @@ from kafka_migration.core.spark.spark_target import SparkTarget
 DEFAULT_OPTIONS, _USER_OPTIONS = "spark.driver.defaultJavaOptions", "spark.driver.extraJavaOptions"
 # Where a JVM or `spark-submit` reads options too.
 OPTION_VARIABLES = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "SPARK_SUBMIT_OPTS")
-# The quick compiler saves some seconds of each start. With this number of records of 30 KB it loses as much again, with
-# smaller ones far less (docs/adr/0058). The bytes of a window are unknown before it is read.
+# The quick compiler saves some seconds of each start, with small records also at five times this number
+# (docs/adr/0058). Its code is slower, so it would lose in the end; the bytes are unknown before they are read.
 FEW_RECORDS = 200_000
 QUICK_COMPILER = "-XX:TieredStopAtLevel=1"
 # An archive that does not fit is ignored without a word; JAVA_TOOL_OPTIONS and the like stay as they are.
