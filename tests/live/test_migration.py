@@ -20,6 +20,8 @@ pytestmark = pytest.mark.live
 
 # Two looks in a row must prove the end: long enough apart that MirrorMaker runs while something is done to the run.
 SLOW = {"poll_interval": "10s"}
+# A second connection to the target cluster: a file with the same connection on both sides is refused before.
+ALSO_THE_TARGET = "also_the_target"
 
 
 def _mirroring(migration: LiveMigration) -> str:
@@ -125,13 +127,15 @@ def test_damaged_copy_fails_at_the_right_place(live: LiveWorld) -> None:
     ("name", "settings", "code"),
     [
         ("no-spark", {"spark": "nowhere"}, "SPARK_CONNECTION_MISSING"),
-        pytest.param("same", {"source": "demo_target"}, "SAME_CLUSTER", marks=pytest.mark.campaign),
+        pytest.param("same", {"source": ALSO_THE_TARGET}, "SAME_CLUSTER", marks=pytest.mark.campaign),
     ],
 )
 def test_refused_run_starts_and_creates_nothing(
     live: LiveWorld, name: str, settings: dict[str, str], code: str
 ) -> None:
     """What preflight refuses leaves no process, no reservation, no topic, and one clear finding."""
+    if settings.get("source") == ALSO_THE_TARGET:
+        live.api.add_connection(ALSO_THE_TARGET, "kafka", {"bootstrap.servers": live.sandbox.state.target_bootstrap})
     migration = live.migration(name, **settings)
 
     run = migration.run()
