@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from kafka_migration.core.text.regex import regex
@@ -58,30 +57,30 @@ def renamed(setting: MirrorSetting, key: str) -> str:
 
 # Keys that guides print, although no released version has them.
 _NEVER = {
-    r"offsets\.replication\.factor": Meant("", "Remove it. Brokers have offsets.topic.replication.factor."),
-    r"readahead\.queue\.capacity": Meant("", "Remove it. MirrorMaker 2 has no such queue."),
-    r"[\w.-]{0,200}\.topic\.(?:retention\.(?:ms|bytes)|cleanup\.policy|segment\.(?:ms|bytes))": Meant(
+    regex(r"offsets\.replication\.factor"): Meant("", "Remove it. Brokers have offsets.topic.replication.factor."),
+    regex(r"readahead\.queue\.capacity"): Meant("", "Remove it. MirrorMaker 2 has no such queue."),
+    regex(r"[\w.-]{0,200}\.topic\.(?:retention\.(?:ms|bytes)|cleanup\.policy|segment\.(?:ms|bytes))"): Meant(
         "", "Remove it. MirrorMaker 2 creates its topics with their own settings."
     ),
-    r"checkpoints?\.(?:topic\.)?replication\.factor": Meant("checkpoints.topic.replication.factor"),
-    r"heartbeats?\.(?:topic\.)?replication\.factor": Meant("heartbeats.topic.replication.factor"),
-    r"offset[-.]?syncs?\.(?:topic\.)?replication\.factor": Meant("offset-syncs.topic.replication.factor"),
-    r"Mirror(?:Checkpoint|Heartbeat|Source)Connector\.enabled": Meant(
+    regex(r"checkpoints?\.(?:topic\.)?replication\.factor"): Meant("checkpoints.topic.replication.factor"),
+    regex(r"heartbeats?\.(?:topic\.)?replication\.factor"): Meant("heartbeats.topic.replication.factor"),
+    regex(r"offset[-.]?syncs?\.(?:topic\.)?replication\.factor"): Meant("offset-syncs.topic.replication.factor"),
+    regex(r"Mirror(?:Checkpoint|Heartbeat|Source)Connector\.enabled"): Meant(
         "", "Remove it; emit.checkpoints.enabled and emit.heartbeats.enabled switch these connectors."
     ),
-    r"enable": Meant("enabled"),
-    r"max\.tasks": Meant("tasks.max"),
-    r"topics?\.whitelist": Meant("topics"),
-    r"groups?\.whitelist": Meant("groups"),
-    r"topic\.(?:blacklist|exclude)": Meant("topics.exclude"),
-    r"group\.(?:blacklist|exclude)": Meant("groups.exclude"),
-    r"emit\.offset-syncs\.interval\.(?:seconds|ms)": Meant(
+    regex(r"enable"): Meant("enabled"),
+    regex(r"max\.tasks"): Meant("tasks.max"),
+    regex(r"topics?\.whitelist"): Meant("topics"),
+    regex(r"groups?\.whitelist"): Meant("groups"),
+    regex(r"topic\.(?:blacklist|exclude)"): Meant("topics.exclude"),
+    regex(r"group\.(?:blacklist|exclude)"): Meant("groups.exclude"),
+    regex(r"emit\.offset-syncs\.interval\.(?:seconds|ms)"): Meant(
         "offset.lag.max", "MirrorMaker writes an offset sync after that many records."
     ),
-    r"(?:sync\.)?consumer\.group\.offsets\.enabled|sync\.consumer\.offsets\.enabled": Meant(
+    regex(r"(?:sync\.)?consumer\.group\.offsets\.enabled|sync\.consumer\.offsets\.enabled"): Meant(
         "sync.group.offsets.enabled"
     ),
-    r"exactly\.once\.(?:support|source)(?:\.enabled)?": Meant("exactly.once.source.support"),
+    regex(r"exactly\.once\.(?:support|source)(?:\.enabled)?"): Meant("exactly.once.source.support"),
 }
 
 
@@ -95,7 +94,7 @@ def meant(setting: MirrorSetting, ground: Ground) -> Meant | None:
             return Meant(name, "The unit is seconds." if suffix else "")
     if setting.place is not Place.CLUSTER and (match := _OF_A_SIDE.fullmatch(setting.name)):
         return Meant(f"{match[1]}.cluster.{match[2]}")
-    return next((found for pattern, found in _NEVER.items() if re.fullmatch(pattern, setting.key)), None)
+    return next((found for pattern, found in _NEVER.items() if pattern.fullmatch(setting.key)), None)
 
 
 def roles_meant(file: MirrorFile, setting: MirrorSetting, ground: Ground, *, any_key: bool = False) -> tuple[str, ...]:

@@ -8,16 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 
 from kafka_migration.core.text.regex import regex
 from kafka_migration.kafka_tables.accepted import nearest_word
 
 FLAGS = frozenset({"REQUIRED", "REQUISITE", "SUFFICIENT", "OPTIONAL"})
-_SIGNS = r"\-_$"
 _NOT_ENDED = "no `;` at its end"
 _LETTERS = dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True))
-_SIGNS_OF_FILES = r"\-_$*"
 # A backslash with an octal number, or with a letter; of the end of the text nothing remains.
 _ESCAPE = r"\\(?:[0-3][0-7]{0,2}|[4-7][0-7]?|.|\Z)"
 _ESCAPED = regex(r"\\(?:([0-3][0-7]{0,2}|[4-7][0-7]?)|(.|\Z))", re.DOTALL)
@@ -27,6 +24,27 @@ _MODULE = regex(r"LoginModule\s{1,50}(?:required|requisite|sufficient|optional)\
 _TEMPLATE = regex(r"\{%|<%|\{\{|\$\{|\$[A-Za-z_]|@[A-Z_]{1,50}@")
 _CLIENT = "KafkaClient"
 _OTHERS = frozenset({_CLIENT, "KafkaServer", "Server", "Client", "other"})
+
+
+def _token(signs: str) -> str:
+    """Return the pattern of a token, with these signs in words.
+
+    A number may have no digits: `.` alone is one, `-` alone is a sign. A slash begins a comment, also a single one. A
+    line's end ends a text in quotes, too.
+    """
+    letter = rf"A-Za-z{signs}\xa0-\U0010ffff"
+    parts = (
+        r"(?P<blank>[\x00-\x20]+|/\*.*?(?:\*/|\Z)|/[^\n\r]*)",
+        r"(?P<number>\.[0-9]*|(?:-(?=[0-9.])|[0-9])[0-9]*(?:\.[0-9]*)?)",
+        rf"(?P<word>(?!-)[{letter}][{letter}0-9.]*)",
+        rf"(?P<text>(?P<quote>[\"'])(?P<inner>(?:{_ESCAPE}|(?!(?P=quote))[^\\\n\r])*)(?P=quote)?)",
+        "(?P<sign>.)",
+    )
+    return "|".join(parts)
+
+
+_OF_LOGINS = regex(_token(r"\-_$"), re.DOTALL)
+_OF_FILES = regex(_token(r"\-_$*"), re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,34 +92,17 @@ def _refusal_of_entry(module: Token, rest: Iterator[Token]) -> str:
     return _NOT_ENDED
 
 
-def tokens_of(text: str, signs: str = _SIGNS) -> Iterator[Token]:
-    """Yield the tokens as `StreamTokenizer` does with the comments of `JaasConfig`, and with these signs in words."""
-    for match in _tokens(signs).finditer(text):
-        kind, place = str(match.lastgroup), match.start()
+def tokens_of(text: str, *, is_file: bool = False) -> Iterator[Token]:
+    """Yield the tokens as `StreamTokenizer` does with the comments of `JaasConfig`; `is_file`: as `ConfigFile` does."""
+    end = 0
+    while match := _OF_FILES.match(text, end) if is_file else _OF_LOGINS.match(text, end):
+        kind, place, end = str(match.lastgroup), match.start(), match.end()
         if kind == "word":
             yield Token(kind, match[0], place)
         elif kind == "text":
             yield Token(kind, _ESCAPED.sub(_letter, match["inner"]), place)
         elif kind != "blank":
             yield Token(match[0] if kind == "sign" else kind, None, place)
-
-
-@cache
-def _tokens(signs: str) -> re.Pattern[str]:
-    """Return the pattern of a token, with these signs in words.
-
-    A number may have no digits: `.` alone is one, `-` alone is a sign. A slash begins a comment, also a single one. A
-    line's end ends a text in quotes, too.
-    """
-    letter = rf"A-Za-z{signs}\xa0-\U0010ffff"
-    parts = (
-        r"(?P<blank>[\x00-\x20]+|/\*.*?(?:\*/|\Z)|/[^\n\r]*)",
-        r"(?P<number>\.[0-9]*|(?:-(?=[0-9.])|[0-9])[0-9]*(?:\.[0-9]*)?)",
-        rf"(?P<word>(?!-)[{letter}][{letter}0-9.]*)",
-        rf"(?P<text>(?P<quote>[\"'])(?P<inner>(?:{_ESCAPE}|(?!(?P=quote))[^\\\n\r])*)(?P=quote)?)",
-        "(?P<sign>.)",
-    )
-    return re.compile("|".join(parts), re.DOTALL)
 
 
 def _letter(escape: re.Match[str]) -> str:
@@ -126,7 +127,7 @@ def refusal_of_login_file(text: str) -> tuple[int, str] | None:
 
     No word of the file is in the answer. What is filled in outside of quotes is not judged.
     """
-    tokens = list(tokens_of(text, _SIGNS_OF_FILES))
+    tokens = list(tokens_of(text, is_file=True))
     try:
         names = list(_Blocks(tokens, text).names())
     except _Wrong as error:
