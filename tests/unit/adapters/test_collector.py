@@ -69,3 +69,16 @@ def test_collector_is_left_as_it_was(is_enabled: bool) -> None:
         failing()
 
     assert ([False], is_enabled) == (seen, gc.isenabled())
+
+
+def test_collections_run_again_after_the_last_of_several_threads() -> None:
+    """Two clusters are asked at the same time: the pause lasts until both have answered, and ends then."""
+    first, second = without_collections(), without_collections()
+    seen: list[bool] = []
+
+    with first:
+        second.__enter__()
+    seen.append(gc.isenabled())
+    second.__exit__(None, None, None)
+
+    assert ([False], True) == (seen, gc.isenabled())

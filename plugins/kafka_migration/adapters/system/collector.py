@@ -5,6 +5,20 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Lock
+
+
+@dataclass(slots=True)
+class _Pause:
+    """How many bodies run without collections, and whether collections ran before the first of them."""
+
+    lock: Lock = field(default_factory=Lock)
+    bodies: int = 0
+    was_enabled: bool = False
+
+
+_PAUSE = _Pause()
 
 
 @contextmanager
@@ -12,12 +26,18 @@ def without_collections() -> Iterator[None]:
     """Let no collection run in the body, which makes many objects at once and no cycles.
 
     Python collects after a number of new objects. In a process of Airflow, which has some 500,000, one collection takes
-    longer than reading the names of 20,000 topics. Reference counts still free what is no longer used.
+    longer than reading the names of 20,000 topics. Reference counts still free what is no longer used. Bodies in
+    several threads share one pause, which the last of them ends.
     """
-    was_enabled = gc.isenabled()
-    gc.disable()
+    with _PAUSE.lock:
+        if not _PAUSE.bodies:
+            _PAUSE.was_enabled = gc.isenabled()
+            gc.disable()
+        _PAUSE.bodies += 1
     try:
         yield
     finally:
-        if was_enabled:
-            gc.enable()
+        with _PAUSE.lock:
+            _PAUSE.bodies -= 1
+            if not _PAUSE.bodies and _PAUSE.was_enabled:
+                gc.enable()
