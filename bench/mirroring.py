@@ -27,6 +27,7 @@ from kafka_migration.core.mirror.engine import LaunchFacts
 from kafka_migration.core.mirror.host import MirrorLaunch
 from kafka_migration.engines.mirrormaker2 import PROPERTIES_FILE, MirrorMaker2
 from kafka_migration.migration_file.loading import load_migration
+from sandbox.kafka import ONE_REPLICA
 from sandbox.sandbox import Sandbox
 from tests.live.real_mirror import RealMirror
 
@@ -48,21 +49,17 @@ validation:
   spark_connection: bench_spark
 """
 # A simple default configuration of MirrorMaker 2, with replication factors for one broker.
-_DEFAULTS = """\
+_DEFAULTS = (
+    ONE_REPLICA
+    + """\
 clusters = {name}-old, {name}-new
 {name}-old.bootstrap.servers = {source}
 {name}-new.bootstrap.servers = {target}
 {name}-old->{name}-new.enabled = true
 {name}-old->{name}-new.topics = {name}
 tasks.max = 4
-replication.factor = 1
-checkpoints.topic.replication.factor = 1
-heartbeats.topic.replication.factor = 1
-offset-syncs.topic.replication.factor = 1
-offset.storage.replication.factor = 1
-status.storage.replication.factor = 1
-config.storage.replication.factor = 1
 """
+)
 
 
 def rows(size: Size) -> Iterator[Row]:

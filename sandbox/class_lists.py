@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sandbox.environment import base_environment
-from sandbox.kafka import SHORT_LIVED, KafkaCluster
+from sandbox.kafka import ONE_REPLICA, SHORT_LIVED, KafkaCluster
 from sandbox.parts import Part, PartSpec, free_ports, wait_ready
 
 _TOPIC = "classes"
@@ -17,19 +17,16 @@ _TOOLS = (
 )
 _MIRROR = "org.apache.kafka.connect.mirror.MirrorMaker"
 # One cluster is both sides.
-_PROPERTIES = """clusters=a,b
+_PROPERTIES = (
+    ONE_REPLICA
+    + """\
+clusters=a,b
 a.bootstrap.servers={bootstrap}
 b.bootstrap.servers={bootstrap}
 a->b.enabled=true
 a->b.topics={topic}
-replication.factor=1
-checkpoints.topic.replication.factor=1
-heartbeats.topic.replication.factor=1
-offset-syncs.topic.replication.factor=1
-offset.storage.replication.factor=1
-status.storage.replication.factor=1
-config.storage.replication.factor=1
 """
+)
 # A line of the log once a task copies.
 _COPIES = "Source task finished initialization and start"
 _TOOL_TIMEOUT_S = 240

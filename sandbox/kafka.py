@@ -18,6 +18,14 @@ from sandbox.private import write_private
 from sandbox.shared_classes import kafka_options
 
 HEAP_MB = 512
+# The properties of a MirrorMaker 2 whose clusters have one broker each.
+ONE_REPLICA = "".join(
+    f"{topics}replication.factor = 1\n"
+    for topics in (
+        *("", "checkpoints.topic.", "heartbeats.topic.", "offset-syncs.topic."),
+        *("offset.storage.", "status.storage.", "config.storage."),
+    )
+)
 # Brokers with ZooKeeper write `[KafkaServer id=1] started`.
 READY_LINES = ("Kafka Server started", "[KafkaServer id=1] started")
 METADATA_TIMEOUT_S = 5

@@ -22,17 +22,16 @@ from pathlib import Path
 from sandbox import jars
 
 PROJECT = jars.PROJECT
-# The product's own store of archives; nothing is installed where the sandbox runs.
+# The product's own store of archives and Java options; nothing is installed where the sandbox runs.
 sys.path.append(str(PROJECT / "plugins"))
 
 from kafka_migration.adapters.system.archive_keys import jars_in, java_build, key_of  # noqa: E402
 from kafka_migration.adapters.system.class_archives import folder_problem, keep, new_archive, usable_archive  # noqa: E402
+from kafka_migration.core.spark.driver_java import SILENT_SHARING  # noqa: E402
 
 FOLDER = PROJECT / ".cache" / "class-archives"
 TIMEOUT_S = 1800
 CONNECTION = "sandbox_spark"
-# Without the warnings of a JVM about an archive that does not fit.
-_SILENT = ("-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds+dynamic=off")
 _WORD = re.compile(r"[^\s:'\"\\]+")
 # A class, whose number newer JVMs add, or what a JVM wants to know of a lambda.
 _CLASS = re.compile(r"[^\s@#]+(?=( id: \d+)?$)|@.+")
@@ -63,7 +62,7 @@ def _spark_home() -> str:
 
 def _options(archive: Path | None) -> tuple[str, ...]:
     """Return the options for an archive; none if its path could not be a word of `JAVA_TOOL_OPTIONS`."""
-    return (f"-XX:SharedArchiveFile={archive}", *_SILENT) if archive and _WORD.fullmatch(str(archive)) else ()
+    return (f"-XX:SharedArchiveFile={archive}", *SILENT_SHARING) if archive and _WORD.fullmatch(str(archive)) else ()
 
 
 @functools.cache

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from kafka_migration.core.spark.driver_java import DEFAULT_OPTIONS
 from sandbox.jars import PROJECT
 from sandbox.private import write_private
 from sandbox.shared_classes import spark_options
@@ -36,7 +37,7 @@ def local_session(cores: int, options: Mapping[str, str]) -> SparkSession:
 def shared_classes() -> dict[str, str]:
     """Return the setting with which the driver uses the class archive; none without one."""
     options = " ".join(spark_options())
-    return {"spark.driver.defaultJavaOptions": options} if options else {}
+    return {DEFAULT_OPTIONS: options} if options else {}
 
 
 def submit_job(

@@ -61,7 +61,7 @@ def test_sentences_are_whole() -> None:
 
 
 def _faults(sentence: ast.expr | None) -> Iterator[str]:
-    """Yield what is wrong with the literal parts of a sentence."""
+    """Yield the faults of the literal parts of a sentence."""
     if sentence is None:
         return
     if isinstance(sentence, ast.Constant) and isinstance(sentence.value, str) and not sentence.value[:1].isupper():

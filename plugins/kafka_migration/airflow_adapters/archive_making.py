@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kafka_migration.adapters.system.class_archives import folder_problem, keep, new_archive
-from kafka_migration.adapters.system.private_folder import private_folder
+from kafka_migration.adapters.system.private_folder import private_folder, write_private
 from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.airflow_adapters.installed_spark import spark_target, spark_versions
 from kafka_migration.airflow_adapters.spark_archive import archive_key
@@ -75,9 +75,8 @@ def _problem(target: SparkTarget, folder: Path | None) -> str:
 def _rehearse(target: SparkTarget, path: Path) -> None:
     """Write an archive, and check that the same JVM uses it. Raises `Refused`."""
     with private_folder() as folder:
-        properties = folder / "spark.properties"
-        properties.touch(mode=0o600)
-        properties.write_text(properties_text("", {n: s for n, s in target.settings.items() if n in _KEPT}))
+        kept = {name: value for name, value in target.settings.items() if name in _KEPT}
+        properties = write_private(folder / "spark.properties", properties_text("", kept))
         jobs = settings.spark_jobs_folder()
         rehearsal = [*_connector(target), str(jobs / "rehearse.py")]
         making = f"{quoted(f'-XX:ArchiveClassesAtExit={path}')} {QUICK_COMPILER}"
@@ -94,12 +93,12 @@ def _connector(target: SparkTarget) -> Iterator[str]:
         yield from ("--packages", packages)
 
 
-def _submitted(target: SparkTarget, properties: Path, options: str, arguments: Sequence[str]) -> str:
+def _submitted(target: SparkTarget, properties: str, options: str, arguments: Sequence[str]) -> str:
     """Run `spark-submit` with Java options and return the end of its output. Raises `Refused` if it fails."""
     conf = {**_QUIET, **protecting_settings(replace(target, master=_LOCAL)), DEFAULT_OPTIONS: options}
     ended = subprocess.run(
         [
-            *(target.binary, "--master", _LOCAL, "--deploy-mode", "client", "--properties-file", str(properties)),
+            *(target.binary, "--master", _LOCAL, "--deploy-mode", "client", "--properties-file", properties),
             *(word for name, value in conf.items() for word in ("--conf", f"{name}={value}")),
             *arguments,
         ],

@@ -79,7 +79,7 @@ def become_link(path: Path) -> None:
 
 
 def become_pipe(path: Path) -> None:
-    """Be a pipe, which nobody writes to."""
+    """Be a pipe without a writer."""
     path.unlink()
     os.mkfifo(path)
 

@@ -52,7 +52,7 @@ def test_archives_are_made_once(folder: Path, tmp_path: Path, code: int, said: s
 
 
 def test_missing_java_is_no_failure(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the files of a JVM that can have archives none is made, and the bootstrap goes on."""
+    """Without the files of a JVM that can have archives none is made, and the bootstrap continues."""
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     lines: list[str] = []
     ensure(lines.append, python(tmp_path, 0), "3.11 abc")
@@ -72,7 +72,7 @@ def test_without_archives_there_are_no_options(folder: Path) -> None:
 
 
 def test_archives_are_used(folder: Path) -> None:
-    """Each JVM is told of the archive for its class path, without warnings if it does not fit."""
+    """Each JVM gets the archive for its class path, and prints no warning if the archive does not fit."""
     for key in (shared_classes._kafka_key(), key_of("spark", shared_classes._spark_home())):
         with new_archive(folder) as path:
             path.write_text(key)

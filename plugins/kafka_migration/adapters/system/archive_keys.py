@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 
@@ -37,12 +37,8 @@ def _java_home() -> Path:
 
 def jars_in(folder: Path) -> list[Sequence[object]]:
     """Return the files of a folder in its own order, which is that of the class path. Raises `OSError`."""
-    return list(_jars_in(folder))
-
-
-def _jars_in(folder: Path) -> Iterator[Sequence[object]]:
     with os.scandir(folder) as entries:
-        yield from ([entry.name, *_seen(Path(entry.path))] for entry in entries)
+        return [[entry.name, *_seen(Path(entry.path))] for entry in entries]
 
 
 def _seen(path: Path) -> list[int]:

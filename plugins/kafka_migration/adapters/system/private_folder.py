@@ -29,6 +29,13 @@ def private_folder() -> Iterator[Path]:
         os.close(lock)
 
 
+def write_private(path: Path, text: str) -> str:
+    """Write a new file that only this user may read or write, and return its path."""
+    path.touch(mode=0o600)
+    path.write_text(text)
+    return str(path)
+
+
 def sweep() -> None:
     """Remove every unlocked folder of this user; folders that cannot be removed are left."""
     for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):

@@ -15,8 +15,8 @@ OPTION_VARIABLES = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "S
 # (docs/adr/0058). Its code is slower, so it would lose in the end; the bytes are unknown before they are read.
 FEW_RECORDS = 200_000
 QUICK_COMPILER = "-XX:TieredStopAtLevel=1"
-# An archive that does not fit is ignored without a word; JAVA_TOOL_OPTIONS and the like stay as they are.
-_SILENT = ("-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds+dynamic=off")
+# A JVM ignores an archive that does not fit without a word; JAVA_TOOL_OPTIONS and the like stay as they are.
+SILENT_SHARING = ("-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds+dynamic=off")
 # Options with which the JVM would refuse ours, or which decide the same question.
 _FILE = r"-XX:Flags|VMOptionsFile|(?:^|\s)@"
 _OF_SHARING = re.compile(rf"-Xshare|Shared(?:Archive|ClassList|Spaces)|ClassesAtExit|{_FILE}")
@@ -52,7 +52,7 @@ def shares_classes(options: str) -> bool:
 
 def _options(of_user: str, records: int, archive: str | None) -> Iterator[str]:
     if archive is not None and not shares_classes(of_user):
-        yield from (quoted(f"-XX:SharedArchiveFile={archive}"), *_SILENT)
+        yield from (quoted(f"-XX:SharedArchiveFile={archive}"), *SILENT_SHARING)
     if records <= FEW_RECORDS and not _OF_COMPILING.search(of_user):
         yield QUICK_COMPILER
 

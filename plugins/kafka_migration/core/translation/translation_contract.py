@@ -89,7 +89,7 @@ class TranslationRequest(Document):
 
     @property
     def most_records(self) -> int:
-        """The offsets that the job reads on both sides; there are no more records."""
+        """The number of offsets that the job reads on both sides, which is the most records that it can find."""
         return sum(
             end - start for each in self.topics for side in (each.source, each.target) for start, end in side.values()
         )

@@ -96,7 +96,7 @@ class Effective(NamedTuple):
         return self.value(key).lower() == word
 
     def given_in(self, file: MirrorFile, key: str, word: str = "") -> Given | None:
-        """Return what a reader gets for a key, if it stands in this file and, if one is named, is this word."""
+        """Return what a reader gets for a key that this file sets; with `word` only if the value is this word."""
         given = self.values.get(key)
         is_meant = not word or self.says(key, word)
         return given if given and given.is_in(file) and is_meant else None

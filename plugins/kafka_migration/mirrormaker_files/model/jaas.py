@@ -81,7 +81,7 @@ def is_cut(refusal: str) -> bool:
 
 
 def _refusal_of_entry(module: Token, rest: Iterator[Token]) -> str:
-    """Take one entry, and return what is wrong with it: the first mistake, after which no more is read."""
+    """Read one entry up to its first mistake, and return the mistake; empty without one."""
     if (next(rest, _NONE).text or "").upper() not in FLAGS:
         return "no control flag such as `required` after the login module"
     for token in rest:

@@ -70,7 +70,7 @@ CLIENTS = ("producer", "consumer", "admin")
 
 
 class FieldFault(NamedTuple):
-    """What is wrong about a field, on its line, as the texts of its finding.
+    """A fault of a field, on its line, with the texts of its finding.
 
     `path` is that of the field in the resource without the items of lists.
     """

@@ -20,7 +20,7 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk import BaseOperator, Context
 from airflow.sdk.exceptions import AirflowException
 
-from kafka_migration.adapters.system.private_folder import private_folder
+from kafka_migration.adapters.system.private_folder import private_folder, write_private
 from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.airflow_adapters.deployed_airflow import HAS_STATE_STORE
 from kafka_migration.airflow_adapters.installed_spark import spark_client_findings, spark_target, spark_versions
@@ -112,7 +112,7 @@ class SparkSubmission(SparkSubmitOperator):
             self.jars = settings.spark_jars()
             self.packages = None if self.jars else self._packages(target)
             self.properties_file = _properties_file(target, folder)
-            shipped = _write(folder / CLIENTS_FILE, json.dumps(clients))
+            shipped = write_private(folder / CLIENTS_FILE, json.dumps(clients))
             self.files = shipped if target.ships_files else None
             paths = ["--request", place.for_spark(job.request), "--result", place.for_spark(job.result)]
             self.application_args = [*paths, *_clients_arguments(target, shipped)]
@@ -225,13 +225,7 @@ def _properties_file(target: SparkTarget, folder: Path) -> str | None:
     """Return a file with all settings, or `None` if the connection has none and `spark-submit` uses its defaults."""
     if not target.own:
         return None
-    return _write(folder / "spark.properties", properties_text(target.defaults, target.own))
-
-
-def _write(path: Path, text: str) -> str:
-    path.touch(mode=0o600)
-    path.write_text(text)
-    return str(path)
+    return write_private(folder / "spark.properties", properties_text(target.defaults, target.own))
 
 
 def zip_package(package: Path, folder: Path) -> Path:

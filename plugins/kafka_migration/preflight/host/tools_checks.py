@@ -30,9 +30,11 @@ _REACHED = Question(
 
 
 def _host_brokers_warnings(scene: Scene) -> Findings:
-    answers = on_host(scene, _REACHED)
-    is_failure = {side: isinstance(answer, UnknownFact) and answer.is_failure for side, answer in answers.items()}
-    return warnings_of_sides({side: answer for side, answer in answers.items() if not is_failure[side]})
+    answers = on_host(scene, _REACHED).items()
+    # A failure is a finding.
+    return warnings_of_sides(
+        {side: answer for side, answer in answers if not (isinstance(answer, UnknownFact) and answer.is_failure)}
+    )
 
 
 @check(
