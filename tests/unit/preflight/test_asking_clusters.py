@@ -191,3 +191,4 @@ def test_unanswered_question_says_why() -> None:
     assert ("Kafka on the host is too old to ask for it", "", False) == (older.reason, older.remedy, older.is_failure)
     assert "whole Kafka distribution" in absent.remedy
     assert (True, False) == (late.is_failure, large.is_failure)
+    assert "the answer is too large for a reply of the host" == large.reason

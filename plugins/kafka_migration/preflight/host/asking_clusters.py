@@ -180,7 +180,7 @@ def _why(fact: Fact, code: str, errors: str) -> UnknownFact:
     if code in _ENDS:
         return UnknownFact(fact, *_ENDS[code], is_failure=True)
     if code == "large":
-        return UnknownFact(fact, "the answer is larger than 4 MiB")
+        return UnknownFact(fact, "the answer is too large for a reply of the host")
     if _NO_CLIENT.search(errors):
         remedy = "Install a whole Kafka distribution on the MirrorMaker host."
         return UnknownFact(fact, "Kafka on the host has no client library", remedy)
