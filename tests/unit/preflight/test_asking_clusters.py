@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from kafka_migration.core.documents.codec import read
+from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.migration.settings import Cluster, Migration
 from kafka_migration.core.mirror.host import HostProbe, HostReply, ProbeSubject
@@ -23,6 +24,8 @@ from kafka_migration.preflight.host.asking_clusters import (
     on_host,
     read_answers,
 )
+from kafka_migration.preflight.host.asking_host import machine
+from kafka_migration.preflight.host.machine_checks import host_clock
 from kafka_migration.preflight.host.target_space_check import target_space
 from kafka_migration.preflight.host.tools_checks import cluster_clocks, host_brokers, quotas
 from kafka_migration.preflight.scene.check import Fact, UnknownFact, run_checks
@@ -67,6 +70,26 @@ def test_all_checks_ask_the_host_once(run: Run, scene: Scene) -> None:
     run_checks(asking, scene)
 
     assert ["clusters"] == [str(probe.subject) for probe in run.second_host.probes]
+
+
+def test_host_is_asked_about_itself_first(run: Run, scene: Scene) -> None:
+    """The host answers one probe of a migration at a time: one that clusters delay must not delay the other."""
+    run.second_host = run.host
+    answers_of_host(scene)
+    machine(scene)
+
+    assert ["host", "clusters"] == [str(probe.subject) for probe in run.host.probes]
+
+
+def test_host_without_an_answer_about_itself_is_asked_about_the_clusters(
+    run: Run, scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error of the probe of the host belongs to the checks of the host."""
+    monkeypatch.setattr(run.host, "probe", _lost)
+    clocks, own = run_checks([replace(check, needs=()) for check in (cluster_clocks, host_clock)], scene)
+
+    assert ("passed", "failed") == (clocks.state, own.state)
+    assert [Code.SSH_UNREACHABLE] == [finding.code for finding in own.findings]
 
 
 def test_question_carries_both_logins_and_all_token_addresses(run: Run, scene: Scene) -> None:

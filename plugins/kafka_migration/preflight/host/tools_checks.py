@@ -12,9 +12,16 @@ from kafka_migration.core.documents.codec import Document, read
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
-from kafka_migration.preflight.host.asking_clusters import LONGEST_REASON, Question, last_error, on_host, without_tools
+from kafka_migration.preflight.host.asking_clusters import (
+    ASKED,
+    LONGEST_REASON,
+    Question,
+    last_error,
+    on_host,
+    without_tools,
+)
 from kafka_migration.preflight.host.asking_host import NamesOnHost, clock_findings, host_of, machine
-from kafka_migration.preflight.scene.check import Asked, Fact, Findings, UnknownFact, check, warnings_of_sides
+from kafka_migration.preflight.scene.check import Fact, Findings, UnknownFact, check, warnings_of_sides
 from kafka_migration.preflight.scene.scene import Scene, facts
 
 # Why each broker did not answer, by its address; empty if it did.
@@ -39,7 +46,7 @@ def _host_brokers_warnings(scene: Scene) -> Findings:
 
 @check(
     "host brokers",
-    asks={Asked.SOURCE, Asked.TARGET, Asked.HOST, Asked.TOOLS},
+    asks=ASKED,
     needs=("clusters", "host"),
     warn=_host_brokers_warnings,
     unless=without_tools,
@@ -104,7 +111,7 @@ _NO_TIME = UnknownFact(_CLOCK.fact, "its controller does not show it (Kafka 3.3 
 _LATEST_MS = 10**14
 
 
-@check("cluster clocks", asks={Asked.TOOLS}, needs=("clusters", "host"), unless=without_tools, warns=True)
+@check("cluster clocks", asks=ASKED, needs=("clusters", "host"), unless=without_tools, warns=True)
 def cluster_clocks(scene: Scene) -> Findings:
     """The clocks of the MirrorMaker host and of both clusters agree."""
     answers = on_host(scene, _CLOCK)
@@ -167,7 +174,7 @@ _RATES = {
 }
 
 
-@check("quotas", asks={Asked.TOOLS}, needs=("clusters", "host"), unless=without_tools, warns=True)
+@check("quotas", asks=ASKED, needs=("clusters", "host"), unless=without_tools, warns=True)
 def quotas(scene: Scene) -> Findings:
     """No quota slows MirrorMaker; those that may are warnings."""
     principal = scene.airflow.connections.principal
