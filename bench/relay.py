@@ -11,9 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sandbox.environment import base_environment
+from sandbox.brokers import running_broker
 from sandbox.kafka import KafkaCluster
-from sandbox.parts import HOST, Part, free_ports, wait_ready
+from sandbox.parts import HOST, free_ports
 
 CHUNK_BYTES = 1 << 16
 
@@ -92,13 +92,5 @@ def relayed_cluster(root: Path) -> Iterator[RelayedCluster]:
     cluster = RelayedCluster(
         "bench", root / "bench", port, controller_port, relayed_port=relayed_port, relay_port=relay_port
     )
-    environment = base_environment("bench")
-    cluster.format(environment)
-    (root / "logs").mkdir()
-    part = Part(cluster.part(environment, root / "logs"))
-    part.start()
-    try:
-        wait_ready([part])
+    with running_broker(cluster):
         yield cluster
-    finally:
-        part.stop()

@@ -7,7 +7,6 @@ by one pattern and by their exact names, on a source that has many more.
 from __future__ import annotations
 
 import os
-import re
 import statistics
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -19,10 +18,8 @@ from unittest.mock import patch
 from bench.measuring import cost_of, interleaved, ratio
 from bench.results import Arm, Row, compared
 from bench.sizes import Topics as Size
+from sandbox.brokers import SecondBroker, running_broker
 from sandbox.data.topics import wait_until_led
-from sandbox.environment import base_environment
-from sandbox.kafka import KafkaCluster
-from sandbox.parts import Part, free_ports, wait_ready
 from sandbox.sandbox import Sandbox
 
 SYNC = {"mode": "sync"}
@@ -43,7 +40,8 @@ def rows(size: Size) -> Iterator[Row]:
         few, many = (_median_s(folder, count, size.runs) for count in (size.few, size.many))
     names = (f"{size.many:,} topics", f"{size.few:,} topics")
     yield compared("preflight and creation of topics, 1,000 ÷ 100 topics", Arm(names[0], many), Arm(names[1], few))
-    with clusters_and_files() as folder, _second_broker(folder.parent):
+    # A broker keeps a file open per partition, and many systems allow 20,000.
+    with clusters_and_files() as folder, running_broker(_second_broker(folder.parent)):
         yield _by_pattern(folder, size)
 
 
@@ -61,35 +59,9 @@ def clusters_and_files() -> Iterator[Path]:
             yield migrations
 
 
-class SecondBroker(KafkaCluster):
-    """A further broker of a one-node cluster."""
-
-    def properties(self) -> str:
-        """Name the other node as the controller."""
-        text = super().properties().replace("roles=broker,controller", "roles=broker").replace("node.id=1", "node.id=2")
-        return re.sub(r"(\nlisteners=.*),CONTROLLER.*", r"\1", text)
-
-
-@contextmanager
-def _second_broker(root: Path) -> Iterator[None]:
-    """Add a broker to the source: a broker keeps a file open per partition, and many systems allow 20,000."""
-    first = root / "sandbox" / "source"
-    controller = re.search(r"quorum.voters=1@.*:(\d+)", (first / "server.properties").read_text())
-    assert controller
-    broker = SecondBroker("source-2", root / "source-2", free_ports(1)[0], int(controller[1]), java_options=())
-    (broker.folder / "data").mkdir(parents=True)
-    (broker.folder / "server.properties").write_text(broker.properties())
-    (broker.folder / "log4j.properties").write_bytes((first / "log4j.properties").read_bytes())
-    meta = (first / "data" / "meta.properties").read_text()
-    written = "".join(f"{line}\n" for line in meta.splitlines() if not line.startswith(("#", "directory.id")))
-    (broker.folder / "data" / "meta.properties").write_text(written.replace("node.id=1", "node.id=2"))
-    part = Part(broker.part(base_environment("bench"), root))
-    part.start()
-    try:
-        wait_ready([part])
-        yield
-    finally:
-        part.stop()
+def _second_broker(root: Path) -> SecondBroker:
+    """Return a second broker of the source."""
+    return SecondBroker.of(root / "sandbox" / "source", root, java_options=())
 
 
 def _median_s(folder: Path, count: int, runs: int) -> float:

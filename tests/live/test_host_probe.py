@@ -7,33 +7,23 @@ has, a worker whose clock is wrong, and a target with a huge replication factor.
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import closing
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from confluent_kafka import Producer
 
-from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.adapters.system.this_machine import SystemClock
-from kafka_migration.airflow_adapters.checked_airflow import AirflowConnections
 from kafka_migration.airflow_adapters.ssh import SshMirrorHost
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.kafka.cluster import ClusterFacts, KafkaCluster
-from kafka_migration.core.migration.settings import Cluster, Migration
 from kafka_migration.core.mirror.host import HostProbe, HostReply
-from kafka_migration.migration_file.loading import load_migration_file
 from kafka_migration.preflight.checks import CHECKS
-from kafka_migration.preflight.scene.check import CheckResult, run_checks
-from kafka_migration.preflight.scene.scene import Scene as CheckedScene
+from kafka_migration.preflight.scene.check import run_checks
 from sandbox.parts import free_ports
 from sandbox.sandbox import Sandbox
-from tests.checked_scene import Airflow, Deployed, Run, scene_of
-from tests.live.quotas import config_command
-from tests.live.stage import Stage, set_the_stage
+from tests.checked_scene import Airflow, Deployed
+from tests.live.host_scene import TOOLS, HostScene, host_scene
 
 pytestmark = pytest.mark.live
 
@@ -49,69 +39,6 @@ ASKING = (
     "quotas",
     "transactions",
 )
-TOOLS = ("host brokers", "cluster clocks", "target space", "quotas")
-
-
-@dataclass
-class Scene:
-    """A migration of one topic, and what its checks ask."""
-
-    stage: Stage
-    host: SshMirrorHost
-    second_host: SshMirrorHost
-    topic: str
-
-    def check(self, name: str, airflow: Airflow | None = None, **changes: Any) -> CheckResult:
-        """Run one check of a run that differs in `changes`."""
-        (check,) = (check for check in CHECKS if check.name == name)
-        (result,) = run_checks([replace(check, needs=())], self.checked(airflow, **changes))
-        return result
-
-    def checked(self, airflow: Airflow | None = None, **changes: Any) -> CheckedScene:
-        """Return a new scene, for which nothing was asked yet."""
-        facts: dict[str, Any] = {
-            "migration": self.migration,
-            "source": ConfluentCluster("source", self.stage.source),
-            "target": ConfluentCluster("target", self.stage.target),
-            "host": self.host,
-            "second_host": self.second_host,
-            "deployment": Deployed(client_settings=self.settings),
-        }
-        return scene_of(Run(**{**facts, **changes}), airflow or Airflow(connections=AirflowConnections()))
-
-    @property
-    def migration(self) -> Migration:
-        """The migration of the file."""
-        return load_migration_file(self.stage.folder / "migrations" / f"{self.stage.name}.yaml")[1]
-
-    def settings(self, cluster: Cluster) -> Mapping[str, Any]:
-        """Return the settings of a side."""
-        return self.stage.source if cluster.connection == "demo_source" else self.stage.target
-
-    def source_with(self, *addresses: str) -> Any:
-        """Return the source, which advertises further brokers."""
-        bare = ConfluentCluster("source", self.stage.source)
-        return _Advertising(bare, addresses)
-
-    def configure(self, *words: str) -> None:
-        """Change a quota of the source with Kafka's own tool."""
-        config_command(self.stage.source["bootstrap.servers"], "--alter", *words)
-
-
-class _Advertising:
-    """A cluster that advertises more brokers than it has."""
-
-    def __init__(self, cluster: KafkaCluster, addresses: tuple[str, ...]) -> None:
-        self._cluster = cluster
-        self._addresses = addresses
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._cluster, name)
-
-    def facts(self) -> ClusterFacts:
-        """Return the facts with the further brokers."""
-        facts = self._cluster.facts()
-        return replace(facts, addresses=(*facts.addresses, *self._addresses))
 
 
 class _Late(SystemClock):
@@ -138,22 +65,14 @@ class _LateHost:
 
 
 @pytest.fixture(scope="module")
-def scene(brokers: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+def scene(brokers: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostScene]:
     """One migration for all tests, which start nothing."""
-    root = tmp_path_factory.mktemp("probes")
-    with pytest.MonkeyPatch.context() as patch:
-        set_the_stage(brokers, root, patch)
-        topic = f"probed-{time.time_ns()}"
-        stage = Stage(brokers, "probed", root, [topic])
-        stage.create(topic, partitions=2)
-        stage.produce(topic, b"x" * 1000)
-        hosts = (closing(SshMirrorHost("probed", "demo_mirror_host")) for _ in range(2))
-        with next(hosts) as host, next(hosts) as second:
-            yield Scene(stage, host, second, topic)
+    with host_scene(brokers, tmp_path_factory.mktemp("probes")) as made:
+        yield made
 
 
 @pytest.mark.campaign
-def test_healthy_host_passes_every_check(scene: Scene) -> None:
+def test_healthy_host_passes_every_check(scene: HostScene) -> None:
     """A host that reaches all brokers passes every check without a warning, and each answer is understood."""
     results = run_checks([replace(check, needs=()) for check in CHECKS if check.name in ASKING], scene.checked())
 
@@ -161,7 +80,7 @@ def test_healthy_host_passes_every_check(scene: Scene) -> None:
     assert [] == [warning for result in results for warning in result.warnings]
 
 
-def test_unresolved_name_is_refused_with_its_line(scene: Scene) -> None:
+def test_unresolved_name_is_refused_with_its_line(scene: HostScene) -> None:
     """A broker whose name the host does not resolve is refused, with the worker's address for /etc/hosts."""
     airflow = Airflow(on_worker={"b9.kafka.invalid": ("10.9.9.9",)})
     result = scene.check("host names", airflow, source=scene.source_with("b9.kafka.invalid:9092"))
@@ -171,7 +90,7 @@ def test_unresolved_name_is_refused_with_its_line(scene: Scene) -> None:
 
 
 @pytest.mark.campaign
-def test_broker_that_does_not_answer_is_refused(scene: Scene) -> None:
+def test_broker_that_does_not_answer_is_refused(scene: HostScene) -> None:
     """A broker that the cluster advertises and a client on the host does not reach is refused by its address."""
     result = scene.check("host brokers", source=scene.source_with("127.0.0.1:1"))
 
@@ -180,7 +99,7 @@ def test_broker_that_does_not_answer_is_refused(scene: Scene) -> None:
 
 
 @pytest.mark.campaign
-def test_closed_port_is_refused(scene: Scene) -> None:
+def test_closed_port_is_refused(scene: HostScene) -> None:
     """Where the client reaches no broker at all, its error is the reason."""
     (port,) = free_ports(1)
     closed = Deployed(client_settings=lambda _: {"bootstrap.servers": f"127.0.0.1:{port}"})
@@ -190,7 +109,7 @@ def test_closed_port_is_refused(scene: Scene) -> None:
     assert "TimeoutException: " in result.findings[0].found
 
 
-def test_wrong_clock_is_warned_of(scene: Scene) -> None:
+def test_wrong_clock_is_warned_of(scene: HostScene) -> None:
     """A worker whose clock is two minutes late sees a host that is ahead."""
     result = scene.check("host clock", clock=_Late())
 
@@ -199,7 +118,7 @@ def test_wrong_clock_is_warned_of(scene: Scene) -> None:
 
 
 @pytest.mark.campaign
-def test_wrong_clock_of_a_cluster_is_warned_of(scene: Scene) -> None:
+def test_wrong_clock_of_a_cluster_is_warned_of(scene: HostScene) -> None:
     """A host whose clock is an hour late sees both clusters ahead."""
     result = scene.check("cluster clocks", second_host=_LateHost(scene.second_host))
 
@@ -207,7 +126,7 @@ def test_wrong_clock_of_a_cluster_is_warned_of(scene: Scene) -> None:
 
 
 @pytest.mark.campaign
-def test_target_without_room_is_refused(scene: Scene) -> None:
+def test_target_without_room_is_refused(scene: HostScene) -> None:
     """A copy that needs more than the brokers report as free is refused."""
     huge = replace(scene.migration, target_replication_factor=2**50)
     result = scene.check("target space", migration=huge)
@@ -217,7 +136,7 @@ def test_target_without_room_is_refused(scene: Scene) -> None:
 
 
 @pytest.mark.campaign
-def test_quota_is_warned_of(scene: Scene) -> None:
+def test_quota_is_warned_of(scene: HostScene) -> None:
     """A quota for every client is a warning on the side that it slows."""
     everyone = ("--entity-type", "clients", "--entity-default")
     scene.configure("--add-config", "consumer_byte_rate=4096,producer_byte_rate=1", *everyone)
@@ -230,7 +149,7 @@ def test_quota_is_warned_of(scene: Scene) -> None:
     assert "the default client-id: consumer_byte_rate=4096.0" in result.warnings[0].found
 
 
-def test_open_transaction_is_warned_of(scene: Scene) -> None:
+def test_open_transaction_is_warned_of(scene: HostScene) -> None:
     """A transaction whose first record is old is a warning until it ends."""
     producer = Producer({**scene.stage.source, "transactional.id": scene.topic})
     producer.init_transactions(60)
@@ -246,7 +165,7 @@ def test_open_transaction_is_warned_of(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_without_tools_their_checks_are_not_applicable(scene: Scene, name: str) -> None:
+def test_without_tools_their_checks_are_not_applicable(scene: HostScene, name: str) -> None:
     """Where the deployment leaves the tools out, their checks say so and do not pass."""
     result = scene.check(name, Airflow(asks_tools=False))
 

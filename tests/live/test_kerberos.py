@@ -21,12 +21,16 @@ from kafka_migration.airflow_adapters.airflow_connections import cluster_named, 
 from kafka_migration.core.connections.client_settings import KERBEROS_FEATURE
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.kafka.cluster import THE_CLUSTER, Operation, Side
+from kafka_migration.core.rights.rights import Client, Need, Right
 from sandbox.environment import program
 from sandbox.kafka import SHORT_LIVED
 from sandbox.parts import Part, free_ports, wait_ready
 from sandbox.sandbox import Sandbox
 from sandbox.security.kdc import ONE_REALM, USER, Kdc, KerberosLogin, Realm
-from tests.live.granting import grant_what_a_cutover_needs
+from sandbox.security.listeners import Way
+from tests.live.granting import Rights, grant_what_a_cutover_needs
+from tests.live.host_scene import ALL_ANSWERED, AskedFromHost, host_scene
 from tests.live.stage import Stage, connect_by, set_the_stage
 from tests.live.test_refused_connections import LIMIT_S
 from tests.waiting import wait_until
@@ -35,6 +39,11 @@ pytestmark = [pytest.mark.live, pytest.mark.campaign, pytest.mark.kerberos]
 
 
 PRINCIPAL = ONE_REALM.principal(USER)
+# What a login needs to answer all questions of the host.
+ASKING = tuple(
+    Right(THE_CLUSTER, operation, Client.AIRFLOW, Need.SYNC)
+    for operation in (Operation.DESCRIBE, Operation.DESCRIBE_CONFIGS)
+)
 
 
 @contextmanager
@@ -113,6 +122,26 @@ def test_airflow_runs_no_command_for_a_ticket(secured: Sandbox, kdc: Kdc, monkey
     assert isinstance(cluster, ConfluentCluster)
     assert 0 == cluster._config["sasl.kerberos.min.time.before.relogin"]
     assert 1 == cluster.facts().brokers
+
+
+@pytest.mark.parametrize("of_kerberos", ["source", "target"])
+def test_host_asks_with_kerberos_and_oauth_at_once(secured: Sandbox, tmp_path: Path, of_kerberos: Side) -> None:
+    """One program on the host logs in with Kerberos to one cluster and with OAuth to the other, and asks both."""
+    ways: dict[str, Way] = {"source": "oauthbearer", "target": "oauthbearer", of_kerberos: "kerberos"}
+    logins = {side: security.connection(ways[side]) for side, security in secured.security.items()}
+    rights = [Rights(secured.bootstraps[side], each.principal(ways[side])) for side, each in secured.security.items()]
+    for each in rights:
+        each.grant(ASKING)
+    try:
+        with host_scene(secured, tmp_path) as scene:
+            asked = AskedFromHost.of(scene, logins["source"], logins["target"])
+    finally:
+        for each in rights:
+            each.revoke_all()
+
+    assert {"source": ALL_ANSWERED, "target": ALL_ANSWERED} == {side: asked.exits(side) for side in asked.answers}
+    for side, login in logins.items():
+        assert {login["bootstrap.servers"]: ""} == asked.answers[side]["brokers"].output
 
 
 # Environment variables and settings with which Kerberos fails, and the code.

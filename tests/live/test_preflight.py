@@ -32,9 +32,9 @@ from kafka_migration.preflight.host.mirror_checks import old_broker_findings
 from kafka_migration.preflight.scene.check import CheckResult, run_checks
 from kafka_migration.steps.before.planned_run import preview
 from kafka_migration.steps.before.preflight_checks import checked, scene_of
-from sandbox.environment import base_environment
+from sandbox.brokers import running_broker
 from sandbox.kafka import KafkaCluster, Listener
-from sandbox.parts import HOST, Part, free_ports, wait_ready
+from sandbox.parts import HOST, free_ports
 from sandbox.sandbox import Sandbox
 from sandbox.security.listeners import AUTHORIZER, PORTS, Security
 from tests.live.stage import FILE, set_the_stage
@@ -111,15 +111,8 @@ def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Strict]:
     soon = security.authority.issue("broker", ends=datetime.now(UTC) + timedelta(days=9))
     ending = Listener("ending", ports[-3], "SSL", security.tls_properties("ending", soon))
     kafka = KafkaCluster("strict", folder / "kafka", ports[-2], ports[-1], (*security.listeners(), ending), STRICT)
-    environment = base_environment("strict")
-    kafka.format(environment)
-    part = Part(kafka.part(environment, folder))
-    part.start()
-    try:
-        wait_ready([part])
+    with running_broker(kafka):
         yield Strict(kafka, security)
-    finally:
-        part.stop()
 
 
 @dataclass
