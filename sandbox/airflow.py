@@ -97,6 +97,8 @@ class Airflow:
             "AIRFLOW_HOME": str(self.home),
             # Without it setproctitle overwrites what /proc shows as a process's environment: the marker.
             "SPT_NOENV": "1",
+            # As an installed package has it. Without bytecode each task compiles the whole package again.
+            "PYTHONDONTWRITEBYTECODE": "",
             **_section("core", self._core()),
             **_section("api", self._api()),
             **_section("api_auth", {"jwt_secret": self.jwt_secret}),

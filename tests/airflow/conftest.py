@@ -78,6 +78,8 @@ class FakeTaskInstance(Tasks):
     try_number: int = 1
     max_tries: int = 0
     id: str = "0190c6f5-0000-7000-8000-000000000000"
+    # The tasks whose values were asked for.
+    pulled: list[str] = field(default_factory=list)
 
     @property
     def dag_id(self) -> str:
@@ -95,6 +97,7 @@ class FakeTaskInstance(Tasks):
 
     def xcom_pull(self, task_ids: list[str], key: str) -> list[Any]:
         """Return the values of tasks, `None` for a task without one."""
+        self.pulled += task_ids
         return [self.kept.xcoms.get((self.run, task_id, key)) for task_id in task_ids]
 
     @property

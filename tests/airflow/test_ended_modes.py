@@ -8,8 +8,10 @@ from airflow.sdk.exceptions import DownstreamTasksSkipped
 
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.orchestration.factory import migration_dags
+from kafka_migration.orchestration.operators.copying import StartMirrorOperator
 from tests.airflow.world import World
 from tests.steps.cutover import judge_cutover
+from tests.steps.tasks import BEFORE_START
 
 MOVING = ["after_cutover", "approve", "confirm_cutover", "restore_settings", "sync_offsets"]
 PLANNING = ["drain_groups", "plan_offsets", "translate_offsets"]
@@ -25,6 +27,28 @@ def skipped(world: World, task_id: str) -> list[str]:
     with pytest.raises(DownstreamTasksSkipped) as raised:
         dag_task(world, task_id).execute(world.context())
     return list(raised.value.tasks)
+
+
+@pytest.mark.parametrize("mode", [Mode.SYNC, Mode.FOLLOW, Mode.VALIDATE, Mode.REHEARSE])
+def test_start_skips_the_stop_of_producers(world: World, mode: Mode) -> None:
+    """In a mode that moves no groups, `start_mirror` skips the task that asks for the stop of the producers."""
+    world.params = {"mode": str(mode)}
+    world.do(*BEFORE_START)
+
+    assert ["stop_producers"] == skipped(world, "start_mirror")
+    assert "generation" in world.task_instance.xcoms["return_value"]
+
+
+def test_cutover_asks_producers_to_stop(world: World) -> None:
+    """In a cutover `start_mirror` skips nothing; in the nightly DAG there is no task to skip."""
+    world.params = {"mode": "cutover"}
+    world.do(*BEFORE_START)
+
+    assert "generation" in dag_task(world, "start_mirror").execute(world.context())
+    world.extend_file('nightly:\n  cron: "0 1 * * *"\n')
+    night = dag_task(world, "start_mirror", "kafka_nightly_sync")
+    assert isinstance(night, StartMirrorOperator)
+    assert [] == night.skips(Mode.SYNC)
 
 
 @pytest.mark.parametrize("mode", [Mode.SYNC, Mode.FOLLOW, Mode.VALIDATE])

@@ -22,6 +22,10 @@ class Run:
 
     def __init__(self) -> None:
         self.kept = KeptValues()
+        self.clear_number = 0
+        self.states: dict[str, str | None] = {}
+        # The tasks whose values were asked for.
+        self.asked: list[str] = []
 
     def begin(self, task_id: str, migration: str = "shop") -> TaskKeeper:
         """Begin a task, for the first time or again."""
@@ -33,7 +37,12 @@ class Run:
         instance = self._instance(task_id)
         tasks = [SimpleNamespace(task_id=each, template_fields=("migration",)) for each in TASKS]
         dag = SimpleNamespace(tasks=[SimpleNamespace(task_id="a_users", template_fields=()), *tasks])
-        context: Any = {"ti": instance, "dag": dag, "task_state_store": FakeStateStore(instance)}
+        context: Any = {
+            "ti": instance,
+            "dag": dag,
+            "dag_run": SimpleNamespace(clear_number=self.clear_number),
+            "task_state_store": FakeStateStore(instance),
+        }
         return TaskKeeper(TaskShelf(context, migration), migration)
 
     def trigger(self, known: dict[str, str]) -> TaskKeeper:
@@ -42,7 +51,9 @@ class Run:
         return TaskKeeper(shelf, "shop", known)
 
     def _instance(self, task_id: str) -> FakeTaskInstance:
-        return FakeTaskInstance(kept=self.kept, task_id=task_id, run="dag run")
+        return FakeTaskInstance(
+            kept=self.kept, task_id=task_id, run="dag run", task_states=self.states, pulled=self.asked
+        )
 
 
 @pytest.fixture(params=[True, False], ids=["state stores", "no state stores"])
@@ -81,6 +92,28 @@ def test_document_that_a_task_announced_is_known_to_others(run: Run) -> None:
     assert {"b": ""} == reader.look_again().digests
     writer.keep({"b": "2"})
     assert {"b": "2"} == reader.look_again().digests
+
+
+def test_only_tasks_that_have_begun_are_asked(run: Run) -> None:
+    """A task asks those that have a state, and mapped ones, whose states have other names; a second look asks all."""
+    run.states.update({"preflight": "success", "watch_lag": None, "finish": None})
+    run.begin("preflight").keep({"a": "1"})
+    task = run.begin("plan")
+    run.asked.clear()
+
+    assert {"a": "1"} == task.kept().digests
+    assert {"preflight", "plan"} == set(run.asked)
+    task.look_again()
+    assert set(TASKS) == set(run.asked)
+
+
+def test_run_that_was_cleared_asks_all_tasks(run: Run) -> None:
+    """A task without a state has begun if the run was cleared, so it is asked."""
+    run.begin("finish").keep({"f": "3"})
+    run.states.update(dict.fromkeys(TASKS))
+    run.clear_number = 1
+
+    assert {"f": "3"} == run.begin("plan").kept().digests
 
 
 def test_cleared_run_knows_its_earlier_attempt_without_state_stores(run: Run) -> None:

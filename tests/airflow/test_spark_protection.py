@@ -116,6 +116,25 @@ def test_weak_cipher_may_be_accepted(world: World, monkeypatch: pytest.MonkeyPat
     world.refuses("validate_topics", match="VALIDATION_RESULT_MISSING")
 
 
+def test_submission_asks_for_the_version_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protection and connector depend on Spark's version, which the task asks for once, because it starts Java."""
+    asked: list[str] = []
+
+    def answer(binary: str) -> SparkVersions:
+        asked.append(binary)
+        return SparkVersions(binary, "4.0.4", "2.13")
+
+    monkeypatch.setattr(spark_submission, "spark_versions", answer)
+    monkeypatch.setattr(SparkSubmitHook, "submit", lambda *_: None)
+    monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_JARS", "")
+    world.source.produce("orders", 0, RECORD)
+    world.copy({P0: 1})
+    world.spark = SparkTarget("spark", MASTER, "client", STRONG)
+
+    world.refuses("validate_topics", match="VALIDATION_RESULT_MISSING")
+    assert ["spark-submit"] == asked
+
+
 @pytest.mark.parametrize("declared", ["", DECLARED])
 def test_login_is_not_shipped_on_kubernetes(world: World, declared: str) -> None:
     """In mode `cluster` on Kubernetes, preflight and the task refuse a login, whatever the file declares."""

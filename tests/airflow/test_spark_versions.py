@@ -49,6 +49,13 @@ def test_spark_that_does_not_answer_is_unknown(command: Any, text: str, unknown:
     assert unknown in spark_versions("spark-submit").unknown
 
 
+def test_version_is_asked_quickly(command: Any) -> None:
+    """Spark is asked for its version with the quick compiler of the JVM."""
+    command("spark-submit", 'echo version 4.0.0; echo Using Scala version 2.13.16; test -n "$SPARK_SUBMIT_OPTS"')
+
+    assert ("4.0.0", "") == (spark_versions("spark-submit").spark, spark_versions("spark-submit").unknown)
+
+
 def test_missing_command_is_unknown() -> None:
     """A command that does not exist gives no version."""
     assert "FileNotFoundError" in spark_versions("spark3-submit-of-nobody").unknown

@@ -1,4 +1,4 @@
-"""Parsing a DAG file is quick, because it imports what declares tasks and nothing of what they do (ADR 0059)."""
+"""Parsing a DAG file imports what declares tasks (ADR 0059); a task imports what it asks (ADR 0060)."""
 
 from __future__ import annotations
 
@@ -49,6 +49,21 @@ before = set(sys.modules)
 from kafka_migration.operators import ConsumerGroupLagSensor, FinishOperator, HookOperator, ValidateTopicsOperator
 print(json.dumps(sorted(set(sys.modules) - before)))
 """
+# What the tasks of a run import that has nothing to copy, besides those that ask a cluster or the host.
+TASKS_PROGRAM = """
+import json, sys
+import airflow.sdk
+before = set(sys.modules)
+import kafka_migration.orchestration.task.context
+import kafka_migration.steps.finish.finish_run
+import kafka_migration.steps.mirror.start_stop
+import kafka_migration.steps.mirror.stop_mirror
+import kafka_migration.steps.mirror.watching
+import kafka_migration.steps.validation.judge_topics
+import kafka_migration.steps.validation.spark_request
+print(json.dumps(sorted(set(sys.modules) - before)))
+"""
+CLIENTS = ("airflow.providers.apache", "airflow.providers.ssh", "confluent_kafka", "cryptography.x509", "paramiko")
 PROGRAM = """
 import json, runpy, sys
 import airflow.sdk
@@ -97,6 +112,13 @@ def test_operators_in_a_dag_of_a_user_import_nothing_heavy(tmp_path: Path) -> No
 
     parts = ("kafka_migration.steps", "kafka_migration.preflight", "kafka_migration.orchestration.triggers")
     assert [] == [name for name in found if any(_is_in(name, part) for part in (*HEAVY, *parts))]
+
+
+def test_use_cases_import_no_client_before_they_ask(tmp_path: Path) -> None:
+    """A task imports the client of Kafka, of the host or of Spark when it asks one; many tasks of a night ask none."""
+    found = _imported(TASKS_PROGRAM, tmp_path)
+
+    assert [] == [name for name in found if any(_is_in(name, client) for client in CLIENTS)]
 
 
 def test_every_exported_name_can_be_imported() -> None:

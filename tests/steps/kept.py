@@ -74,6 +74,10 @@ class TaskShelf:
         at, kept = (self.tasks.run, self.tasks.task_id, KEY), self.tasks.kept
         return kept.xcoms.get(at) or kept.states.get(at) or {}
 
+    def begun(self) -> Iterable[Any]:
+        """Return what all tasks of the run have stored."""
+        return self.all()
+
     def all(self) -> Iterable[Any]:
         """Return what all tasks of the run have stored."""
         return [value for (run, _, key), value in self.tasks.kept.xcoms.items() if (run, key) == (self.tasks.run, KEY)]

@@ -1,14 +1,19 @@
-"""What this Airflow is to a run: its configuration, its connections and its MirrorMaker hosts."""
+"""What this Airflow is to a run: its configuration, its connections and its MirrorMaker hosts.
+
+The clients of Kafka, SSH and HTTP are imported when a task opens its first connection, because many tasks open none.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from kafka_migration.adapters.store.ledger_store import Anchor
 from kafka_migration.airflow_adapters import airflow_settings
-from kafka_migration.airflow_adapters.airflow_connections import cluster_named, connection_config, registry_named
-from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.kafka.cluster import KafkaCluster, Side
+from kafka_migration.core.kafka.schema_registry import SchemaRegistry
+from kafka_migration.core.migration.settings import Cluster, Migration
 from kafka_migration.core.mirror.host import OpenedMirror
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.steps.run.deployment import Deployment
@@ -27,16 +32,33 @@ def airflow_deployment(
         evidence_root=airflow_settings.evidence_root(),
         migrations_folder=migrations_folder or airflow_settings.migrations_folder(),
         anchor=anchor,
-        open_cluster=lambda side, cluster: cluster_named(side, cluster.connection, cluster.insecure),
+        open_cluster=_open_cluster,
         open_mirror=_open_mirror,
-        open_registry=registry_named,
-        client_settings=lambda cluster: connection_config(cluster.connection, cluster.insecure),
+        open_registry=_open_registry,
+        client_settings=_client_settings,
         run_link=run_link,
     )
 
 
+def _open_cluster(side: Side, cluster: Cluster) -> KafkaCluster:
+    from kafka_migration.airflow_adapters.airflow_connections import cluster_named
+
+    return cluster_named(side, cluster.connection, cluster.insecure)
+
+
+def _open_registry(side: Side, connection_id: str) -> SchemaRegistry:
+    from kafka_migration.airflow_adapters.airflow_connections import registry_named
+
+    return registry_named(side, connection_id)
+
+
+def _client_settings(cluster: Cluster) -> Mapping[str, Any]:
+    from kafka_migration.airflow_adapters.airflow_connections import connection_config
+
+    return connection_config(cluster.connection, cluster.insecure)
+
+
 def _open_mirror(migration: Migration) -> OpenedMirror:
-    # Most tasks use no SSH, and its import takes a sixth of the time that the import of the DAG file takes.
     from kafka_migration.airflow_adapters.ssh import opened_mirror
 
     return opened_mirror(migration)

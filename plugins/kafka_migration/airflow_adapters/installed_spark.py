@@ -20,6 +20,7 @@ from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.airflow_adapters.task_thread import in_task_thread
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.spark.driver_java import quick_launcher
 from kafka_migration.core.spark.spark_target import (
     SparkTarget,
     kafka_client_findings,
@@ -36,6 +37,7 @@ from kafka_migration.core.spark.spark_versions import (
 from kafka_migration.core.text.shortened import brief
 
 _TIMEOUT_S = 60
+NO_VARIABLES: Mapping[str, str] = {}
 # Each Python 3 can run it.
 _QUESTION = f"""
 import importlib.util, json, sys
@@ -47,7 +49,7 @@ print(json.dumps([list(sys.version_info[:2]), lacking]))
 def spark_versions(binary: str) -> SparkVersions:
     """Return the versions of Spark and Scala behind a command; it starts Java for some seconds."""
     command = f"{binary} --version"
-    answer, problem = _answer([binary, "--version"])
+    answer, problem = _answer([binary, "--version"], quick_launcher(os.environ))
     return SparkVersions(command, unknown=problem) if problem else parsed_versions(command, answer)
 
 
@@ -86,10 +88,13 @@ def _driver_python(target: SparkTarget) -> str:
     return next(filter(None, (*own, *environment)), "python3")
 
 
-def _answer(command: Sequence[str]) -> tuple[str, str]:
+def _answer(command: Sequence[str], variables: Mapping[str, str] = NO_VARIABLES) -> tuple[str, str]:
     """Return what a command prints, or why it does not."""
+    environment = {**os.environ, **variables}
     try:
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
+        ended = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         return "", f"{type(error).__name__}: {error}"
     if ended.returncode == 0:

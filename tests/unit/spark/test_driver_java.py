@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.core.spark.driver_java import DEFAULT_OPTIONS, FEW_RECORDS, OPTION_VARIABLES, driver_settings
+from kafka_migration.core.spark.driver_java import (
+    DEFAULT_OPTIONS,
+    FEW_RECORDS,
+    OPTION_VARIABLES,
+    driver_settings,
+    quick_launcher,
+)
 from kafka_migration.core.spark.spark_target import SparkTarget
 
 EXTRA = "spark.driver.extraJavaOptions"
@@ -111,3 +117,13 @@ def test_path_with_a_space_is_one_option() -> None:
 
     assert found is not None
     assert found.startswith(r'"-XX:SharedArchiveFile=/a b/\"c\"\\d.jsa" -Xshare:auto ')
+
+
+def test_version_is_asked_with_the_quick_compiler() -> None:
+    """`spark-submit --version` gets the quick compiler before the user's options, unless they choose a compiler."""
+    quick, variable = "-XX:TieredStopAtLevel=1", "SPARK_SUBMIT_OPTS"
+    chosen = ({variable: "-XX:-TieredCompilation"}, {"JAVA_TOOL_OPTIONS": "-XX:Flags=file"}, {"_JAVA_OPTIONS": "-Xint"})
+
+    assert {variable: quick} == quick_launcher({})
+    assert {variable: f"{quick} -Da=b"} == quick_launcher({variable: "-Da=b"})
+    assert not any(quick_launcher(environment) for environment in chosen)

@@ -24,6 +24,9 @@ class Shelf(Protocol):
     def own(self) -> Mapping[str, Any]:
         """Return what earlier tries of this task stored; empty if nothing."""
 
+    def begun(self) -> Iterable[Any]:
+        """Return what the tasks of the run have stored, without those that Airflow shows as not begun."""
+
     def all(self) -> Iterable[Any]:
         """Return what all tasks of the run have stored."""
 
@@ -56,7 +59,7 @@ class TaskKeeper:
     def _kept(self) -> Kept:
         if self._current is None:
             if self._found is None:
-                self._begin()
+                self._begin(self._shelf.begun())
             self._current = self._gathered()
         return self._current
 
@@ -73,8 +76,11 @@ class TaskKeeper:
     def look_again(self) -> Kept:
         """Read the storage of all tasks of the run again."""
         with self._lock:
-            self._kept()
-            self._found, self._current = self._mine(self._shelf.all()), None
+            if self._found is None:
+                self._begin(self._shelf.all())
+            else:
+                self._found = self._mine(self._shelf.all())
+            self._current = None
             return self._kept()
 
     def keep(self, digests: Mapping[str, str]) -> None:
@@ -102,9 +108,9 @@ class TaskKeeper:
             self._extra[name] = value
             self._put()
 
-    def _begin(self) -> None:
-        """Load what earlier tries stored; XCom was cleared when this try started."""
-        self._found = self._mine(self._shelf.all())
+    def _begin(self, values: Iterable[Any]) -> None:
+        """Take what the tasks stored, and load what earlier tries did; XCom was cleared when this try started."""
+        self._found = self._mine(values)
         for value in self._mine([self._shelf.own()]):
             self._own = dict(value["digests"])
             self._extra = {name: value[name] for name in _EXTRA if name in value}

@@ -267,10 +267,6 @@ class Migration:
         name = target_topic.removeprefix(head).removesuffix(tail)
         return name if self.target_topic(name) == target_topic else None
 
-    def copies(self, topic: str) -> bool:
-        """Return whether the migration copies a source topic, or would if the topic existed."""
-        return topic in self.topics or self.rules.finds(topic)
-
     def settings_of(self, topic: str) -> TopicSettings:
         """Return the settings of the first item of `topics` in the file that applies to the topic."""
         return self.rules.settings_of(topic)

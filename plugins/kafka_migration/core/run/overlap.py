@@ -5,7 +5,7 @@ Clusters are identified by their Airflow connections: two connections to one clu
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
@@ -28,11 +28,12 @@ def shared_topics(migration: Migration, other: Migration) -> tuple[str, ...]:
     if migration.target.connection != other.target.connection:
         return ()
     is_same_source = migration.source.connection == other.source.connection
+    copies, writes = _copying(other), _writing(other)
     return tuple(
         sorted(
             topic
             for topic in migration.topics
-            if (is_same_source and other.copies(topic)) or _writes(other, migration.target_topic(topic))
+            if (is_same_source and copies(topic)) or writes(migration.target_topic(topic))
         )
     )
 
@@ -42,14 +43,23 @@ def looping_topics(migration: Migration, other: Migration) -> tuple[str, ...]:
     ends = (migration.source.connection, migration.target.connection)
     if ends != (other.target.connection, other.source.connection):
         return ()
-    copied_back = {name for name in map(migration.target_topic, migration.topics) if other.copies(name)}
-    return tuple(sorted(copied_back.union(topic for topic in migration.topics if _writes(other, topic))))
+    copied_back = filter(_copying(other), map(migration.target_topic, migration.topics))
+    return tuple(sorted({*copied_back, *filter(_writing(other), migration.topics)}))
 
 
-def _writes(migration: Migration, target_topic: str) -> bool:
-    """Return whether the migration writes a topic of this name on its target, or would if its source existed."""
-    topic = migration.source_topic(target_topic)
-    return topic is not None and migration.copies(topic)
+def _copying(migration: Migration) -> Callable[[str], bool]:
+    """Return what tells whether the migration copies a source topic, or would if the topic existed.
+
+    It is asked for each topic of another file, and a file may have thousands.
+    """
+    named, finds = frozenset(migration.topics), migration.rules.finds
+    return lambda topic: topic in named or finds(topic)
+
+
+def _writing(migration: Migration) -> Callable[[str], bool]:
+    """Return what tells whether the migration writes a target topic, or would if its source existed."""
+    copies, source_topic = _copying(migration), migration.source_topic
+    return lambda target_topic: (topic := source_topic(target_topic)) is not None and copies(topic)
 
 
 def _overlaps(migration: Migration, other: Migration, topics: tuple[str, ...]) -> Iterable[Finding]:

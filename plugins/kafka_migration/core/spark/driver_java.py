@@ -10,7 +10,8 @@ from kafka_migration.core.spark.spark_target import SparkTarget
 # Spark puts these before `spark.driver.extraJavaOptions`, so an option of the user replaces the same one of ours.
 DEFAULT_OPTIONS, _USER_OPTIONS = "spark.driver.defaultJavaOptions", "spark.driver.extraJavaOptions"
 # Where a JVM or `spark-submit` reads options too.
-OPTION_VARIABLES = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "SPARK_SUBMIT_OPTS")
+LAUNCHED = "SPARK_SUBMIT_OPTS"
+OPTION_VARIABLES = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", LAUNCHED)
 # The quick compiler saves some seconds of each start, with small records also at five times this number
 # (docs/adr/0058). Its code is slower, so it would lose in the end; the bytes are unknown before they are read.
 FEW_RECORDS = 200_000
@@ -37,6 +38,16 @@ def driver_settings(
         return {}
     options = " ".join(_options(user_options(target, environment), records, archive))
     return {DEFAULT_OPTIONS: options} if options else {}
+
+
+def quick_launcher(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variable with which `spark-submit --version` starts Java with the quick compiler.
+
+    Empty if the user's variables choose a compiler; their other options stay.
+    """
+    if _OF_COMPILING.search(" ".join(environment.get(name, "") for name in OPTION_VARIABLES)):
+        return {}
+    return {LAUNCHED: f"{QUICK_COMPILER} {environment.get(LAUNCHED, '')}".strip()}
 
 
 def user_options(target: SparkTarget, environment: Mapping[str, str]) -> str:

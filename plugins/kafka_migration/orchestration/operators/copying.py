@@ -10,6 +10,7 @@ from airflow.sdk import Context
 from airflow.sdk.exceptions import TaskDeferred
 
 from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.run.task_steps import TaskId
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator
 from kafka_migration.orchestration.operators.spark_job import SparkJobOperator
 from kafka_migration.orchestration.task.lineage import CopiedTopics, TellsLineage
@@ -149,6 +150,10 @@ class StartMirrorOperator(MigrationOperator):
         from kafka_migration.steps.mirror.start_stop import start_mirror
 
         return start_mirror(run)
+
+    def skips(self, mode: Mode) -> list[str]:
+        """Only a mode that moves groups asks that producers stop."""
+        return [] if mode.moves_groups else sorted(self.downstream_task_ids & {TaskId.STOP_PRODUCERS.value})
 
 
 class StopMirrorOperator(MigrationOperator):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Context
@@ -11,7 +12,7 @@ from kafka_migration.orchestration.operators.provider_operator import divided, r
 
 if TYPE_CHECKING:
     from kafka_migration.orchestration.operators.spark_submission import SparkSubmission
-    from kafka_migration.steps.reading.spark_documents import SparkJobs
+    from kafka_migration.steps.reading.spark_documents import SparkJob, SparkJobs
     from kafka_migration.steps.run.migration_run import MigrationRun
     from kafka_migration.steps.run.task_frame import Summary
 
@@ -42,12 +43,16 @@ class SparkJobOperator(MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Do the work of the task, whose Spark jobs this operator submits."""
+        return self.work(run, _JobsOf(self, context))
+
+    def submit(self, run: MigrationRun, job: SparkJob, context: Context) -> bool:
+        """Submit a job; only then the provider's operator is imported, because a run may have nothing to compare."""
         from kafka_migration.orchestration.operators.spark_submission import SparkSubmission, SubmittedJobs
 
-        self._submission = SparkSubmission.of(self, self.submit_arguments)
+        self._submission = self._submission or SparkSubmission.of(self, self.submit_arguments)
         if self._is_killed:
             self._submission.on_kill()
-        return self.work(run, SubmittedJobs(self._submission, context))
+        return SubmittedJobs(self._submission, context).submit(run, job)
 
     def work(self, run: MigrationRun, jobs: SparkJobs) -> Summary:
         """Do the work with Spark jobs; return a short summary."""
@@ -58,3 +63,15 @@ class SparkJobOperator(MigrationOperator):
         self._is_killed = True
         if self._submission is not None:
             self._submission.on_kill()
+
+
+@dataclass(frozen=True, slots=True)
+class _JobsOf:
+    """The jobs that a task submits (`SparkJobs`)."""
+
+    task: SparkJobOperator
+    context: Context
+
+    def submit(self, run: MigrationRun, job: SparkJob) -> bool:
+        """See `SparkJobs.submit`."""
+        return self.task.submit(run, job, self.context)

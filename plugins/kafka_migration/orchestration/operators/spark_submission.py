@@ -12,6 +12,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,8 @@ class SparkSubmission(SparkSubmitOperator):
         self.is_killed = False
         self.spark_settings: dict[str, str] = {}
         self._spark_log: SparkLog | None = None
+        # Each question starts Java.
+        self._versions = cache(spark_versions)
 
     def on_kill(self) -> None:
         """Stop Spark, or prevent its start."""
@@ -123,7 +126,7 @@ class SparkSubmission(SparkSubmitOperator):
         migration = run.migration
         target = spark_target(migration.validation.spark_connection)
         declared = migration.validation.spark_unprotected
-        version = known_numbers(spark_versions(target.binary)) if target.needs_version else ()
+        version = known_numbers(self._versions(target.binary)) if target.needs_version else ()
         unprotected = unprotected_findings(target, version, declared=declared)
         has_logins = any(has_login(options) for options in clients.values())
         forbidden = [
@@ -146,7 +149,7 @@ class SparkSubmission(SparkSubmitOperator):
 
     def _packages(self, target: SparkTarget) -> str:
         """Return the Kafka connector of this Spark. Raises `Refused` if its version is unknown."""
-        versions = spark_versions(target.binary)
+        versions = self._versions(target.binary)
         if versions.packages is None:
             raise Refused(unknown_findings(versions, None))
         return versions.packages

@@ -11,7 +11,6 @@ from airflow.sdk import Context, conf
 
 from kafka_migration.adapters.store.digest_keeper import TaskKeeper
 from kafka_migration.airflow_adapters import airflow_settings as settings
-from kafka_migration.airflow_adapters.airflow_connections import cluster_named
 from kafka_migration.airflow_adapters.airflow_metrics import emit
 from kafka_migration.airflow_adapters.deployment_factory import airflow_deployment
 from kafka_migration.airflow_adapters.ledger_anchor import VariableAnchor
@@ -103,4 +102,6 @@ def link_to(identity: RunIdentity, task_id: str = "") -> str:
 
 def cluster_at(connection_id: str, insecure: Collection[str] = ()) -> KafkaCluster:
     """Return the cluster of an Airflow connection that does not belong to a migration."""
+    from kafka_migration.airflow_adapters.airflow_connections import cluster_named
+
     return cluster_named("", connection_id, tuple(Insecurity(each) for each in insecure))

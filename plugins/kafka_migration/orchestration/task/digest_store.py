@@ -8,7 +8,7 @@ the run's first task.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from airflow.sdk import Context
@@ -25,6 +25,7 @@ class TaskShelf:
 
     def __init__(self, context: Context, migration: str) -> None:
         self._ti: Any = context["ti"]
+        self._dag_run: Any = context["dag_run"]
         self._trigger_key = _trigger_key(migration)
         self.tasks = tasks_of(context)
         self._store: Any = context.get("task_state_store") if HAS_STATE_STORE else self._store_elsewhere(migration)
@@ -35,9 +36,23 @@ class TaskShelf:
         waited = self._ti.xcom_pull(task_ids=[self._ti.task_id], key=KEY)[0]
         return waited or (self._store.get(KEY) if self._store is not None else None) or {}
 
+    def begun(self) -> Iterable[Any]:
+        """Return what the tasks that have begun have stored.
+
+        Airflow answers one question per task. A task without a state has not begun, unless the run was cleared.
+        """
+        if self._dag_run.clear_number:
+            return self.all()
+        states = self._ti.get_task_states(dag_id=self._ti.dag_id, run_ids=[self._ti.run_id])[self._ti.run_id]
+        # A mapped task has a state per migration, under other names.
+        return self._stored_by([task for task in self.tasks if states.get(task, "mapped") is not None])
+
     def all(self) -> Iterable[Any]:
         """Return what all tasks of the run have stored."""
-        yield from self._ti.xcom_pull(task_ids=self.tasks, key=KEY)
+        return self._stored_by(self.tasks)
+
+    def _stored_by(self, tasks: list[str]) -> Iterator[Any]:
+        yield from self._ti.xcom_pull(task_ids=tasks, key=KEY)
         yield from self._ti.xcom_pull(task_ids=self.tasks[:1], key=self._trigger_key)
 
     def put(self, value: Mapping[str, Any], own: Mapping[str, Any]) -> None:
@@ -80,6 +95,10 @@ class TriggerShelf:
     def own(self) -> Mapping[str, Any]:
         """Return what this trigger stored before its triggerer was restarted."""
         return self._one(self._tasks[0], self._trigger_key) or {}
+
+    def begun(self) -> Iterable[Any]:
+        """Return what all tasks of the run have stored: a trigger cannot ask which have begun."""
+        return self.all()
 
     def all(self) -> Iterable[Any]:
         """Return what all tasks of the run and its trigger have stored."""

@@ -91,6 +91,8 @@ def look_at_evidence(run: MigrationRun) -> None:
     No evidence problem may keep MirrorMaker alive, so none is raised.
     """
     try:
+        # All tasks, also those that Airflow does not show as begun: this is the last look.
+        run.evidence.look_again()
         changes = run.evidence.changes()
         run.evidence.leaves_out_changed = bool(changes)
         told = {finding.code for refusal in _refusals(run) for finding in refusal.findings}
@@ -161,7 +163,6 @@ def _refusals(run: MigrationRun) -> tuple[Refusal, ...]:
 
     A refusal that cannot be read counts, with that as its finding.
     """
-    run.evidence.look_again()
     kept = (refusal for refusal in run.kept.refusals if refusal["attempt"] == run.identity.attempt)
     return tuple(_refusal(run, document) for document in (*run.evidence.of_attempt(Kind.REFUSAL), *kept))
 

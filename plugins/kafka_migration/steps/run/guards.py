@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from kafka_migration.adapters.kafka.listeners import principal_of
 from kafka_migration.adapters.system.this_machine import service_login
 from kafka_migration.core.cutover.approval import (
     Ask,
@@ -133,6 +132,9 @@ def missing_rights_of(run: MigrationRun) -> tuple[Finding, ...]:
 
 
 def _missing_rights(run: MigrationRun, side: Side, only_on: Collection[Resource] | None = None) -> tuple[Finding, ...]:
+    # What looks at listeners imports all of TLS.
+    from kafka_migration.adapters.kafka.listeners import principal_of
+
     cluster, named = (run.source, run.migration.source) if side == "source" else (run.target, run.migration.target)
     principal = principal_of(run.deployment.client_settings(named))
     return missing_rights(cluster, run.migration, side, run.request.mode, principal, only_on)
