@@ -15,7 +15,7 @@ from tests.translation.product import translations
 from tests.translation.truth import Truth
 
 # So many plans in the quick test; `PLANS` in the campaign.
-QUICK_PLANS = 1500
+QUICK_PLANS = 500
 PLANS = int(os.environ.get("PLANS", "100000"))
 
 
