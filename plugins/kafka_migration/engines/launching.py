@@ -31,6 +31,8 @@ ENDPOINTS_OPTION = "org.apache.kafka.sasl.oauthbearer.allowed.urls"
 OF_THE_SYSTEM = "-1"
 # What a consumer asks a broker for at once. All tasks ask over the same line, and a request has 30 s.
 FETCH_MAX_BYTES = str(MAX_FETCH)
+# Without a pause, a producer sends each batch as soon as it has one record, and more requests take more processor time.
+LINGER_MS = "20"
 # A producer fills a compressed batch by its estimate of the compression ratio, which may be far too optimistic.
 COMPRESSION_MARGIN = 10
 

@@ -22,6 +22,7 @@ from kafka_migration.core.mirror.mirror_process import ProcessEnding
 from kafka_migration.core.text.quoting import shell_word
 from kafka_migration.engines.launching import (
     FETCH_MAX_BYTES,
+    LINGER_MS,
     LOG4J,
     OF_THE_SYSTEM,
     fetch_sizes,
@@ -193,6 +194,7 @@ class MirrorMaker1:
             "retries": LONGEST_INT,
             "delivery.timeout.ms": LONGEST_INT,
             "max.block.ms": LONGEST_LONG,
+            "linger.ms": LINGER_MS,
             "send.buffer.bytes": OF_THE_SYSTEM,
             **producer_sizes(self.migration, load),
             **tuned(self.migration, "producer"),

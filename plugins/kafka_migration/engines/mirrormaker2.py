@@ -25,6 +25,7 @@ from kafka_migration.core.mirror.mirror_process import ProcessEnding
 from kafka_migration.core.text.quoting import shell_word
 from kafka_migration.engines.launching import (
     FETCH_MAX_BYTES,
+    LINGER_MS,
     LOGGING_FILES,
     OF_THE_SYSTEM,
     fetch_sizes,
@@ -287,6 +288,7 @@ def _clients(migration: Migration) -> dict[str, str]:
         f"{target}.producer.acks": "all",
         # Connect's value is 1, one request per round trip. An idempotent producer keeps the order with up to 5.
         f"{target}.producer.max.in.flight.requests.per.connection": "5",
+        f"{target}.producer.linger.ms": LINGER_MS,
         f"{target}.producer.send.buffer.bytes": OF_THE_SYSTEM,
         **_of(source, "consumer", tuned(migration, "consumer")),
         **_of(target, "producer", tuned(migration, "producer")),

@@ -107,6 +107,7 @@ def test_what_the_profiles_set_cannot_be_tuned() -> None:
         "consumer.receive.buffer.bytes",
         "producer.batch.size",
         "producer.buffer.memory",
+        "producer.linger.ms",
         "producer.send.buffer.bytes",
     } == {key for key in kept if tuning_problem(key) is None}
 
