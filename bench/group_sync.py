@@ -92,8 +92,8 @@ def _launch(clusters: Sequence[KafkaCluster], source: str, target: str) -> Mirro
     from kafka_migration.migration_file.loading import load_migration
 
     engine = MirrorMaker2(load_migration(_FILE, where="bench"), clusters[0], clusters[1])
-    sides = ({"bootstrap.servers": at} for at in (source, target))
-    launch = engine.launch(1, LaunchFacts(*sides, max_message_bytes=DEFAULT_MAX_MESSAGE_BYTES, partitions=PARTITIONS))
+    old, new = ({"bootstrap.servers": at} for at in (source, target))
+    launch = engine.launch(1, LaunchFacts(old, new, DEFAULT_MAX_MESSAGE_BYTES, PARTITIONS))
     ours = [line for line in launch.files[PROPERTIES_FILE].splitlines() if not _is_of_groups(line)]
     theirs = (
         "group-sync-source->group-sync-target.groups = group-.*",

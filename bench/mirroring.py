@@ -221,8 +221,8 @@ class World:
 
     def _launch(self, name: str, topic: Topic, arm: str, round_trip_ms: int) -> MirrorLaunch:
         source, target = ({"bootstrap.servers": self._addresses[side]} for side in ("source", "target"))
-        clusters = (ConfluentCluster("bench", each) for each in (source, target))
-        engine = MirrorMaker2(load_migration(_FILE.format(name=name, topic=topic.name), where="bench"), *clusters)
+        migration = load_migration(_FILE.format(name=name, topic=topic.name), where="bench")
+        engine = MirrorMaker2(migration, ConfluentCluster("bench", source), ConfluentCluster("bench", target))
         launch = engine.launch(1, LaunchFacts(source, target, DEFAULT_MAX_MESSAGE_BYTES, topic.partitions))
         if arm == "profile":
             return launch
