@@ -87,12 +87,13 @@ def _copied(folder: Path, source: str, target: str, environment: Mapping[str, st
 
 
 def _launch(clusters: Sequence[KafkaCluster], source: str, target: str) -> MirrorLaunch:
-    from kafka_migration.core.mirror.engine import LaunchFacts
+    from kafka_migration.core.mirror.engine import DEFAULT_MAX_MESSAGE_BYTES, LaunchFacts
     from kafka_migration.engines.mirrormaker2 import PROPERTIES_FILE, MirrorMaker2
     from kafka_migration.migration_file.loading import load_migration
 
     engine = MirrorMaker2(load_migration(_FILE, where="bench"), clusters[0], clusters[1])
-    launch = engine.launch(1, LaunchFacts({"bootstrap.servers": source}, {"bootstrap.servers": target}, 1_048_588))
+    old, new = ({"bootstrap.servers": at} for at in (source, target))
+    launch = engine.launch(1, LaunchFacts(old, new, DEFAULT_MAX_MESSAGE_BYTES, PARTITIONS))
     ours = [line for line in launch.files[PROPERTIES_FILE].splitlines() if not _is_of_groups(line)]
     theirs = (
         "group-sync-source->group-sync-target.groups = group-.*",

@@ -27,10 +27,20 @@ class Cost:
 
 def cost_of(act: Callable[[], object]) -> Cost:
     """Run something and return its cost."""
-    machine, cpu, wall = _machine_seconds(), cpu_seconds(), time.perf_counter()
+    cost = meter()
     act()
-    wall, cpu, machine = time.perf_counter() - wall, cpu_seconds() - cpu, _machine_seconds() - machine
-    return Cost(wall, cpu, busy=(machine - cpu) / wall > _BUSY_CORES)
+    return cost()
+
+
+def meter() -> Callable[[], Cost]:
+    """Return a function that returns the cost since now."""
+    machine, cpu, wall = _machine_seconds(), cpu_seconds(), time.perf_counter()
+
+    def cost() -> Cost:
+        wall_s, cpu_s = time.perf_counter() - wall, cpu_seconds() - cpu
+        return Cost(wall_s, cpu_s, busy=(_machine_seconds() - machine - cpu_s) / wall_s > _BUSY_CORES)
+
+    return cost
 
 
 def interleaved(arms: Mapping[str, Callable[[], object]], runs: int) -> dict[str, Cost]:

@@ -69,9 +69,10 @@ class Triggerer:
 
 @dataclass(frozen=True, slots=True)
 class Mirroring:
-    """Records that each MirrorMaker copies."""
+    """Records that each MirrorMaker copies; `large_records` have 20 kB each."""
 
     records: int = 600_000
+    large_records: int = 20_000
     runs: int = 3
 
 
@@ -170,7 +171,7 @@ QUICK: dict[str, Size] = {
     "orchestration": Orchestration(few=2, many=10, runs=1),
     "snapshot": Snapshot(few=100, many=200, runs=1),
     "triggerer": Triggerer(migrations=3, watched_s=5),
-    "mirroring": Mirroring(records=12_000, runs=1),
+    "mirroring": Mirroring(records=60_000, large_records=3_000, runs=1),
     "groups": Groups(few=5, many=20, records=100),
     "validation": Validation(records=20_000, keys=5_000, runs=1),
     "shapes": Shapes(records=20_000, small=2_000, wide=40, runs=1),

@@ -27,6 +27,7 @@ def healthy(probe: HostProbe, now: datetime) -> dict[str, str]:
         "brokers": {},
         "clock": {"before": moment, "after": moment, "shown": moment},
         "quotas": [],
+        "round_trip": 400,
         "space": {"free": {"1": 10**9}, "sizes": {}},
     }
     answers = {name: {"exit": "0", "output": output} for name, output in outputs.items()}

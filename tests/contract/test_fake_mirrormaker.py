@@ -51,7 +51,7 @@ class FakeWorld(EngineWorld):
 
     def facts(self, max_message_bytes: int) -> LaunchFacts:
         """Return an address."""
-        return LaunchFacts(ADDRESS, ADDRESS, max_message_bytes)
+        return LaunchFacts(ADDRESS, ADDRESS, max_message_bytes, partitions=2)
 
     def produce(self, topic: str, partition: int, *values: bytes) -> None:
         """Append records to the source."""

@@ -56,7 +56,7 @@ class LiveWorld(EngineWorld):
 
     def facts(self, max_message_bytes: int) -> LaunchFacts:
         """Return the brokers' addresses."""
-        return LaunchFacts(self._source, self._target, max_message_bytes)
+        return LaunchFacts(self._source, self._target, max_message_bytes, PARTITIONS)
 
     def produce(self, topic: str, partition: int, *values: bytes) -> None:
         """Append records to the source."""

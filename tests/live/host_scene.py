@@ -28,8 +28,8 @@ from tests.live.quotas import config_command
 from tests.live.stage import Stage, set_the_stage
 
 # The questions of the program on the host, and the checks that read the answers.
-QUESTIONS = ("brokers", "clock", "quotas", "space")
-TOOLS = ("host brokers", "cluster clocks", "target space", "quotas")
+QUESTIONS = ("brokers", "clock", "quotas", "round_trip", "space")
+TOOLS = ("host brokers", "cluster clocks", "target space", "quotas", "mirror tasks")
 # How each question ends that is answered.
 ALL_ANSWERED = dict.fromkeys(QUESTIONS, "0")
 

@@ -95,7 +95,7 @@ def test_login_without_rights_is_reached_and_unknown(scene: HostScene, strict: L
     results = asked.results()
 
     assert ALL_ANSWERED == asked.exits("source")
-    assert {**dict.fromkeys(QUESTIONS, "1"), "brokers": "0"} == asked.exits("target")
+    assert {**dict.fromkeys(QUESTIONS, "1"), "brokers": "0", "round_trip": "0"} == asked.exits("target")
     assert {strict.address: ""} == asked.answers["target"]["brokers"].output
     unknown = ("passed", [Code.FACT_UNKNOWN])
     for name in ("cluster clocks", "target space", "quotas"):

@@ -37,6 +37,7 @@ ASKING = (
     "cluster clocks",
     "target space",
     "quotas",
+    "mirror tasks",
     "transactions",
 )
 
@@ -61,6 +62,21 @@ class _LateHost:
         answers = json.loads(reply.facts["output"])
         for clock in (each["clock"]["output"] for each in answers.values()):
             clock |= {name: clock[name] - 3_600_000 for name in ("before", "after")}
+        return replace(reply, facts={**reply.facts, "output": json.dumps(answers)})
+
+
+class _FarHost:
+    """A host that waits 300 ms longer for each answer of the clusters than it does."""
+
+    def __init__(self, host: SshMirrorHost) -> None:
+        self._host = host
+
+    def probe(self, probe: HostProbe) -> HostReply:
+        """Return the answer, with a longer round trip."""
+        reply = self._host.probe(probe)
+        answers = json.loads(reply.facts["output"])
+        for each in answers.values():
+            each["round_trip"]["output"] += 300_000
         return replace(reply, facts={**reply.facts, "output": json.dumps(answers)})
 
 
@@ -147,6 +163,17 @@ def test_quota_is_warned_of(scene: HostScene) -> None:
 
     assert [Code.QUOTA_SLOWS_MIRROR] == [warning.code for warning in result.warnings]
     assert "the default client-id: consumer_byte_rate=4096.0" in result.warnings[0].found
+
+
+@pytest.mark.campaign
+def test_few_tasks_at_a_long_round_trip_are_warned_of(scene: HostScene) -> None:
+    """One task for two partitions is too few on both sides of a host that is far from both."""
+    one = replace(scene.migration, mirror=replace(scene.migration.mirror, tasks=1))
+    result = scene.check("mirror tasks", migration=one, second_host=_FarHost(scene.second_host))
+
+    assert [Code.MIRROR_TASKS_FEW] * 2 == [warning.code for warning in result.warnings]
+    assert all(warning.remedy.endswith("set mirror.tasks to 2.") for warning in result.warnings)
+    assert "passed" == result.state
 
 
 def test_open_transaction_is_warned_of(scene: HostScene) -> None:

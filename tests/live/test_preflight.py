@@ -73,6 +73,7 @@ ELSEWHERE = {
     "cluster clocks": f"{PROBE}::test_wrong_clock_of_a_cluster_is_warned_of",
     "target space": f"{PROBE}::test_target_without_room_is_refused",
     "quotas": f"{PROBE}::test_quota_is_warned_of",
+    "mirror tasks": f"{PROBE}::test_few_tasks_at_a_long_round_trip_are_warned_of",
     "transactions": f"{PROBE}::test_open_transaction_is_warned_of",
 }
 # A broker on which most things are not as a migration needs them.
@@ -260,6 +261,12 @@ def late_record(scene: Scene) -> None:
     scene.produce("source", at_s=time.time() + DAY_S)
 
 
+def large_buffers(scene: Scene) -> None:
+    """Ask for a buffer that the heap does not hold with all its records."""
+    properties = "properties: {producer.buffer.memory: '200000000'}"
+    scene.write("  engine: mirrormaker2", f"  engine: mirrormaker2\n  {properties}")
+
+
 def impossible_setting(scene: Scene) -> None:
     """Ask for a setting that no broker knows."""
     scene.with_settings('configs: {no.such.setting: "1"}')
@@ -342,6 +349,7 @@ FAILING: dict[str, list[tuple[Callable[[Scene], None], Code]]] = {
         (Scene.use_strict, Code.TIMESTAMPS_LIMITED),
         (late_record, Code.TIMESTAMPS_LIMITED),
     ],
+    "mirror heap": [(large_buffers, Code.MIRROR_HEAP_SMALL)],
     "creation": [(impossible_setting, Code.TOPIC_NOT_CREATED)],
     "own topics": [(unfit_positions, Code.MIRROR_TOPIC_UNFIT)],
     "keys": [(other_partitioner, Code.KEYS_PARTITIONED_OTHERWISE)],

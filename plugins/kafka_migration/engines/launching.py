@@ -9,6 +9,15 @@ from kafka_migration.core.connections.java_properties import SECRET_PROPERTIES
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.mirror.client_sizes import (
+    BATCH_KEY,
+    BUFFER_KEY,
+    FETCH_KEY,
+    MAX_FETCH,
+    Load,
+    chosen_sizes,
+    client_sizes,
+)
 from kafka_migration.core.mirror.engine import LaunchFacts
 from kafka_migration.core.mirror.host import GENERATION_DIR, LOG4J2_FILE, LOG4J_FILE, LOG_FILE
 
@@ -17,7 +26,13 @@ SECRETS_FOLDER = "secrets"
 PROVIDERS_OPTION = "org.apache.kafka.automatic.config.providers"
 # The addresses from which OAuth tokens may be fetched; mirrorctl allows none without this option.
 ENDPOINTS_OPTION = "org.apache.kafka.sasl.oauthbearer.allowed.urls"
-DEFAULT_BATCH_BYTES = 16_384
+# Kafka's consumers and producers fix the buffers of their sockets by default, which limits a connection to 64 KiB or
+# 128 KiB per round trip. This leaves them to the operating system, which lets them grow with the round trip.
+OF_THE_SYSTEM = "-1"
+# What a consumer asks a broker for at once. All tasks ask over the same line, and a request has 30 s.
+FETCH_MAX_BYTES = str(MAX_FETCH)
+# Without a pause, a producer sends each batch as soon as it has one record, and more requests take more processor time.
+LINGER_MS = "20"
 # A producer fills a compressed batch by its estimate of the compression ratio, which may be far too optimistic.
 COMPRESSION_MARGIN = 10
 
@@ -103,24 +118,39 @@ def java_options(migration: Migration, facts: LaunchFacts, has_secrets: bool) ->
 def tuned(migration: Migration, client: str) -> dict[str, str]:
     """Return the tuning keys of one client, `consumer` or `producer`, without the client's name.
 
-    `size_limits` handles `batch.size`.
+    `fetch_sizes` and `producer_sizes` handle the sizes that depend on the heap.
     """
     named = ((key.partition("."), value) for key, value in migration.mirror.properties.items())
-    return {name: value for (owner, _, name), value in named if owner == client and name != "batch.size"}
+    return {name: value for (owner, _, name), value in named if owner == client and f"{client}.{name}" not in SIZES}
 
 
-def size_limits(migration: Migration, max_message_bytes: int) -> dict[str, str]:
-    """Return the producer's limits, which keep every request within the limits of the target topics.
+# The tuning keys that have a value computed from the heap, if the migration file has none.
+SIZES = frozenset({FETCH_KEY, BATCH_KEY, BUFFER_KEY})
+
+
+def fetch_sizes(migration: Migration, load: Load) -> dict[str, str]:
+    """Return the consumer's sizes."""
+    given, sizes = migration.mirror.properties, client_sizes(migration.mirror.heap_mb, load)
+    return {"max.partition.fetch.bytes": given.get(FETCH_KEY, str(sizes.fetch))}
+
+
+def producer_sizes(migration: Migration, load: Load) -> dict[str, str]:
+    """Return the producer's sizes, which keep every request within the limits of the target topics.
 
     Raises `Refused` (`MIRROR_SETTING_UNSAFE`) if the migration file sets larger batches.
     """
     properties = migration.mirror.properties
     is_compressed = properties.get("producer.compression.type", "none") != "none"
-    largest = max(1, max_message_bytes // COMPRESSION_MARGIN) if is_compressed else max_message_bytes
-    batch = properties.get("producer.batch.size", str(min(DEFAULT_BATCH_BYTES, largest)))
+    largest = max(1, load.largest_request // COMPRESSION_MARGIN) if is_compressed else load.largest_request
+    batch = properties.get(BATCH_KEY, "0")
     if not batch.isdecimal() or int(batch) > largest:
         raise Refused([_too_large(migration, batch, largest, is_compressed)])
-    return {"max.request.size": str(max_message_bytes), "batch.size": batch}
+    sizes = chosen_sizes(migration.mirror, load)
+    return {
+        "max.request.size": str(load.largest_request),
+        "batch.size": str(min(sizes.batch, largest)),
+        "buffer.memory": str(max(sizes.buffer, sizes.batch)),
+    }
 
 
 def _too_large(migration: Migration, batch: str, largest: int, is_compressed: bool) -> Finding:

@@ -7,7 +7,7 @@ and blocks silently if one of its topics does not exist there.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from kafka_migration.core.findings.errors import Finding
@@ -15,18 +15,23 @@ from kafka_migration.core.kafka.cluster import GroupState, KafkaCluster
 from kafka_migration.core.kafka.offsets import CommittedOffset, Offsets, TopicPartition
 from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX, Migration
 from kafka_migration.core.mirror.causes import SPLITTING
+from kafka_migration.core.mirror.client_sizes import Load
 from kafka_migration.core.mirror.engine import LaunchFacts, MirrorHealth
 from kafka_migration.core.mirror.host import GENERATION_DIR, LOG4J_FILE, HostReply, MirrorLaunch
 from kafka_migration.core.mirror.mirror_process import ProcessEnding
 from kafka_migration.core.text.quoting import shell_word
 from kafka_migration.engines.launching import (
+    FETCH_MAX_BYTES,
+    LINGER_MS,
     LOG4J,
+    OF_THE_SYSTEM,
+    fetch_sizes,
     java_options,
+    producer_sizes,
     provider_properties,
     render_properties,
     secret_files,
     shown_properties,
-    size_limits,
     tuned,
 )
 from kafka_migration.engines.required_versions import version_findings
@@ -71,14 +76,15 @@ class MirrorMaker1:
     def launch(self, generation: int, facts: LaunchFacts) -> MirrorLaunch:
         """Return what the host needs to start a generation."""
         migration = self.migration
+        load = Load.of(migration.mirror, facts.partitions, facts.max_message_bytes)
         source = secret_files(migration.source.alias, facts.source_properties)
         target = secret_files(migration.target.alias, facts.target_properties)
         return MirrorLaunch(
             main_class=MAIN_CLASS,
             arguments=self._arguments(),
             files={
-                CONSUMER_FILE: render_properties(self._consumer(facts.source_properties, bool(source))),
-                PRODUCER_FILE: render_properties(self._producer(facts, bool(target))),
+                CONSUMER_FILE: render_properties(self._consumer(facts, load, bool(source))),
+                PRODUCER_FILE: render_properties(self._producer(facts, load, bool(target))),
                 LOG4J_FILE: LOG4J + QUIET_GOODBYE,
                 **source,
                 **target,
@@ -155,9 +161,9 @@ class MirrorMaker1:
             "true",
         )
 
-    def _consumer(self, source: Mapping[str, str], has_secrets: bool) -> dict[str, str]:
+    def _consumer(self, facts: LaunchFacts, load: Load, has_secrets: bool) -> dict[str, str]:
         return {
-            **shown_properties(self.migration.source.alias, source),
+            **shown_properties(self.migration.source.alias, facts.source_properties),
             **provider_properties(has_secrets),
             "group.id": self.group,
             "enable.auto.commit": "false",
@@ -171,10 +177,13 @@ class MirrorMaker1:
             "metadata.max.age.ms": "30000",
             # The default assigns all partitions of small topics to the first streams.
             "partition.assignment.strategy": "org.apache.kafka.clients.consumer.RoundRobinAssignor",
+            "fetch.max.bytes": FETCH_MAX_BYTES,
+            "receive.buffer.bytes": OF_THE_SYSTEM,
+            **fetch_sizes(self.migration, load),
             **tuned(self.migration, "consumer"),
         }
 
-    def _producer(self, facts: LaunchFacts, has_secrets: bool) -> dict[str, str]:
+    def _producer(self, facts: LaunchFacts, load: Load, has_secrets: bool) -> dict[str, str]:
         return {
             **shown_properties(self.migration.target.alias, facts.target_properties),
             **provider_properties(has_secrets),
@@ -185,7 +194,9 @@ class MirrorMaker1:
             "retries": LONGEST_INT,
             "delivery.timeout.ms": LONGEST_INT,
             "max.block.ms": LONGEST_LONG,
-            **size_limits(self.migration, facts.max_message_bytes),
+            "linger.ms": LINGER_MS,
+            "send.buffer.bytes": OF_THE_SYSTEM,
+            **producer_sizes(self.migration, load),
             **tuned(self.migration, "producer"),
         }
 

@@ -18,18 +18,23 @@ from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.kafka.reserved_topics import is_heartbeats, is_replica
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.causes import CONNECTOR_REFUSED, OUT_OF_MEMORY, SPLITTING, WORKER_ENDED
+from kafka_migration.core.mirror.client_sizes import Load
 from kafka_migration.core.mirror.engine import LaunchFacts, MirrorHealth
 from kafka_migration.core.mirror.host import GENERATION_DIR, HostReply, MirrorLaunch
 from kafka_migration.core.mirror.mirror_process import ProcessEnding
 from kafka_migration.core.text.quoting import shell_word
 from kafka_migration.engines.launching import (
+    FETCH_MAX_BYTES,
+    LINGER_MS,
     LOGGING_FILES,
+    OF_THE_SYSTEM,
+    fetch_sizes,
     java_options,
+    producer_sizes,
     provider_properties,
     render_properties,
     secret_files,
     shown_properties,
-    size_limits,
     tuned,
 )
 from kafka_migration.engines.mirrormaker2_topics import (
@@ -135,8 +140,9 @@ class MirrorMaker2:
 
 
 def launch(migration: Migration, generation: int, facts: LaunchFacts) -> MirrorLaunch:
-    """Return what the host needs to start this generation; raises `Refused` like `size_limits`."""
+    """Return what the host needs to start this generation; raises `Refused` like `producer_sizes`."""
     mirror = migration.mirror
+    load = Load.of(mirror, facts.partitions, facts.max_message_bytes)
     clusters = {migration.source.alias: facts.source_properties, migration.target.alias: facts.target_properties}
     secrets = {
         path: value for alias, cluster in clusters.items() for path, value in secret_files(alias, cluster).items()
@@ -145,7 +151,8 @@ def launch(migration: Migration, generation: int, facts: LaunchFacts) -> MirrorL
         **_clusters(clusters),
         **provider_properties(bool(secrets)),
         **_profile(migration, generation),
-        **_of(migration.target.alias, "producer", size_limits(migration, facts.max_message_bytes)),
+        **_of(migration.source.alias, "consumer", fetch_sizes(migration, load)),
+        **_of(migration.target.alias, "producer", producer_sizes(migration, load)),
     }
     return MirrorLaunch(
         main_class=MAIN_CLASS,
@@ -162,8 +169,8 @@ def launch(migration: Migration, generation: int, facts: LaunchFacts) -> MirrorL
 def stored_configuration(migration: Migration, generation: int) -> dict[str, str]:
     """Return the configuration that a connector of this generation must have stored, in MirrorMaker's names there.
 
-    The names were seen on Kafka 3.9.1. Addresses, logins and producer limits are not included: they are known only at
-    the launch, and a login must not appear in a text about a difference.
+    The names were seen on Kafka 3.9.1. Addresses, logins and the clients' sizes are not included: they are known only
+    at the launch, and a login must not appear in a text about a difference.
     """
     source, target = migration.source.alias, migration.target.alias
     renamed = {
@@ -275,8 +282,14 @@ def _clients(migration: Migration) -> dict[str, str]:
     return {
         f"{source}.consumer.isolation.level": migration.mirror.isolation_level,
         f"{source}.consumer.auto.offset.reset": "earliest",
+        f"{source}.consumer.fetch.max.bytes": FETCH_MAX_BYTES,
+        f"{source}.consumer.receive.buffer.bytes": OF_THE_SYSTEM,
         f"{target}.producer.enable.idempotence": "true",
         f"{target}.producer.acks": "all",
+        # Connect's value is 1, one request per round trip. An idempotent producer keeps the order with up to 5.
+        f"{target}.producer.max.in.flight.requests.per.connection": "5",
+        f"{target}.producer.linger.ms": LINGER_MS,
+        f"{target}.producer.send.buffer.bytes": OF_THE_SYSTEM,
         **_of(source, "consumer", tuned(migration, "consumer")),
         **_of(target, "producer", tuned(migration, "producer")),
     }

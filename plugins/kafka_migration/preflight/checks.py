@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kafka_migration.preflight.clusters import (
     clusters_checks,
+    heap_check,
     keys_check,
     limits_check,
     other_mirrors_check,
@@ -11,7 +12,13 @@ from kafka_migration.preflight.clusters import (
     topics_checks,
 )
 from kafka_migration.preflight.files import connections_checks, request_checks
-from kafka_migration.preflight.host import machine_checks, mirror_checks, target_space_check, tools_checks
+from kafka_migration.preflight.host import (
+    machine_checks,
+    mirror_checks,
+    round_trip_check,
+    target_space_check,
+    tools_checks,
+)
 from kafka_migration.preflight.scene.check import Check
 from kafka_migration.preflight.spark import spark_checks
 
@@ -33,6 +40,7 @@ CHECKS: tuple[Check, ...] = (
     topics_checks.topics,
     target_checks.brokers,
     limits_check.topic_limits,
+    heap_check.mirror_heap,
     topics_checks.creation,
     target_checks.own_topics,
     keys_check.keys,
@@ -55,4 +63,5 @@ CHECKS: tuple[Check, ...] = (
     tools_checks.cluster_clocks,
     target_space_check.target_space,
     tools_checks.quotas,
+    round_trip_check.mirror_tasks,
 )

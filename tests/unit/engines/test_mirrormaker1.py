@@ -50,7 +50,9 @@ def launch(
     engine: MirrorMaker1, source: Mapping[str, str] = PLAIN, properties: Mapping[str, str] | None = None
 ) -> MirrorLaunch:
     tuned = replace(engine.migration, mirror=replace(engine.migration.mirror, properties=properties or {}))
-    return replace(engine, migration=tuned).launch(3, LaunchFacts(source, {"bootstrap.servers": "c:3"}, 2048))
+    return replace(engine, migration=tuned).launch(
+        3, LaunchFacts(source, {"bootstrap.servers": "c:3"}, 2048, partitions=6)
+    )
 
 
 @pytest.mark.parametrize("file", ["consumer.properties", "producer.properties"])

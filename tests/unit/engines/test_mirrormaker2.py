@@ -30,7 +30,7 @@ LOGIN = {"bootstrap.servers": "a:1", "sasl.mechanism": "PLAIN", "sasl.jaas.confi
 
 
 def launch(migration: Migration, source: dict[str, str] = PLAIN) -> MirrorLaunch:
-    return engine(migration).launch(3, LaunchFacts(source, {"bootstrap.servers": "c:3"}, max_message_bytes=2048))
+    return engine(migration).launch(3, LaunchFacts(source, {"bootstrap.servers": "c:3"}, 2048, partitions=6))
 
 
 def engine(migration: Migration) -> MirrorMaker2:
@@ -110,6 +110,23 @@ def test_tuning_is_added_to_the_client_of_its_cluster(migration: Migration) -> N
     assert "shop-source.consumer.fetch.min.bytes = 9\n" in text
     assert "shop-target.producer.linger.ms = 7\n" in text
     assert "shop-target.producer.batch.size = 99\n" in text
+
+
+@pytest.mark.parametrize("size", ["consumer.max.partition.fetch.bytes", "consumer.receive.buffer.bytes"])
+def test_size_of_the_file_replaces_that_of_the_profile(migration: Migration, size: str) -> None:
+    """A setting of the profile that a file tunes is rendered once, with the value of the file."""
+    text = launch(with_mirror(migration, properties={size: "77777"})).files["mm2.properties"]
+
+    assert [f"shop-source.{size} = 77777"] == [line for line in text.splitlines() if size in line]
+
+
+def test_order_needs_idempotence_with_several_requests_in_flight(migration: Migration) -> None:
+    """With more than one request in flight only an idempotent producer keeps the order, with at most 5."""
+    lines = launch(migration).files["mm2.properties"].splitlines()
+    producer = dict(line.removeprefix("shop-target.producer.").split(" = ") for line in lines if ".producer." in line)
+
+    assert ("true", "all") == (producer["enable.idempotence"], producer["acks"])
+    assert int(producer["max.in.flight.requests.per.connection"]) <= 5
 
 
 def test_split_batches_are_an_alarm_and_positions_are_trusted(migration: Migration) -> None:

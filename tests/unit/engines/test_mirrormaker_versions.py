@@ -66,7 +66,7 @@ PREFIXES = re.compile(r"^(?:shop-(?:source|target)(?:->shop-(?:source|target))?\
 
 def launched(migration: Migration, **settings: object) -> MirrorLaunch:
     """Return what a host gets for clusters with every kind of login."""
-    launch: MirrorLaunch = an_engine(migration, **settings).launch(1, LaunchFacts(EVERY_LOGIN, PRODUCER_LOGIN, 2048))
+    launch: MirrorLaunch = an_engine(migration, **settings).launch(1, LaunchFacts(EVERY_LOGIN, PRODUCER_LOGIN, 2048, 2))
     return launch
 
 

@@ -19,7 +19,7 @@ from tests.contract.fake_cluster import FakeCluster
 
 NAME = st.from_regex(r"[A-Za-z0-9._-]{1,249}", fullmatch=True).filter(lambda name: name not in {".", ".."})
 TOPICS = st.lists(NAME, min_size=1, max_size=30, unique=True)
-FACTS = LaunchFacts({"bootstrap.servers": "a:1"}, {"bootstrap.servers": "b:2"}, max_message_bytes=2048)
+FACTS = LaunchFacts({"bootstrap.servers": "a:1"}, {"bootstrap.servers": "b:2"}, max_message_bytes=2048, partitions=2)
 
 
 def near(topics: Iterable[str]) -> set[str]:

@@ -26,7 +26,7 @@ from tests.unit.migration_file.payloads import PAYLOADS
 # Places whose texts have a form.
 CLOSED = [path for path in texts() if path not in FREE_TEXTS | PATTERNS]
 FREE: list[Path] = sorted(FREE_TEXTS | PATTERNS, key=str)
-FACTS = LaunchFacts({"bootstrap.servers": "a:1"}, {"bootstrap.servers": "b:2"}, max_message_bytes=2048)
+FACTS = LaunchFacts({"bootstrap.servers": "a:1"}, {"bootstrap.servers": "b:2"}, max_message_bytes=2048, partitions=2)
 TOPICS = ("orders", "audit")
 # A group that may be active or rewind must match a pattern of groups, so that one that matches all stands beside.
 OPEN = {**DOCUMENT, "cutover": {**DOCUMENT["cutover"], "groups": [*DOCUMENT["cutover"]["groups"], ".*"]}}

@@ -436,6 +436,17 @@ class Code(RowEnum):
         f"{_WARNING} Raise the quota for the migration if the copy would take too long.",
         accepted="The run has time for this rate.",
     )
+    MIRROR_TASKS_FEW = _CodeRow(
+        "At the round trip between the MirrorMaker host and a cluster, `mirror.tasks` may be too few.",
+        f"{_WARNING} Raise `mirror.tasks` as the finding says, if the copy is too slow.",
+        accepted="The copy is fast enough, or the network is slower than 1 Gbit/s.",
+    )
+    MIRROR_HEAP_SMALL = _CodeRow(
+        "The full buffers of MirrorMaker's clients need more than `mirror.heap_mb`.",
+        f"{_WARNING} Raise `mirror.heap_mb` as the finding says.",
+        accepted="Records are larger than 100 bytes, so the buffers take less. Otherwise MirrorMaker may end for lack "
+        "of memory, and a restart copies up to 5 s of records again.",
+    )
     SOURCE_TRANSACTION_OPEN = _CodeRow(
         "A transaction on a source topic is open: the offsets after its first record are not copied yet.",
         f"{_WARNING} End the transaction, or abort it if its producer no longer runs.",

@@ -144,7 +144,8 @@ def value_problem(key: str, value: str) -> str | None:
     )
 
 
-# Pairs of settings of which the first must not be higher, with the values that apply if a file does not set them.
+# Pairs of settings of which the first must not be higher. The numbers apply if a file does not set them: the smallest
+# batch and the largest buffer of `core.mirror.client_sizes`, and Kafka's defaults.
 _NOT_HIGHER = {
     ("producer.batch.size", "producer.buffer.memory"): (16_384, 33_554_432, "the producer could buffer no batch"),
     ("consumer.fetch.max.wait.ms", "consumer.request.timeout.ms"): (

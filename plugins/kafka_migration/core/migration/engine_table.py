@@ -33,7 +33,8 @@ class Abilities:
     transactions. `chooses_partitions`: the target may have another number of partitions. `exactly_once`: it can copy in
     transactions. `renames_topics`: topics may have other names on the target. `has_own_positions`: it stores positions
     and its state in topics of its own on the target, under the source's alias. `needs_host`: it is a process on a host
-    that Airflow reaches by SSH, so the host's tools can be asked.
+    that Airflow reaches by SSH, so the host's tools can be asked. `producer_per_task`: each task has a producer, which
+    has a buffer of its own.
     """
 
     title: str
@@ -44,6 +45,7 @@ class Abilities:
     renames_topics: Ability = YES
     has_own_positions: Ability = YES
     needs_host: Ability = YES
+    producer_per_task: Ability = YES
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -66,6 +68,7 @@ ROWS: Mapping[EngineName, Abilities] = {
         exactly_once=Ability("MirrorMaker 1 copies at least once"),
         renames_topics=Ability("MirrorMaker 1 cannot rename topics"),
         has_own_positions=Ability("MirrorMaker 1 commits its positions as a consumer group on the source"),
+        producer_per_task=Ability("MirrorMaker 1 has one producer for all streams"),
     ),
     "mirrormaker2": Abilities(
         "MirrorMaker 2",

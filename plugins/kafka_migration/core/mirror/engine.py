@@ -46,17 +46,23 @@ class MirrorHealth:
     differences: tuple[str, ...] = ()
 
 
+# The broker's default.
+DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
+
+
 @dataclass(frozen=True, slots=True)
 class LaunchFacts:
     """The facts about the two clusters that a launch needs.
 
     `max_message_bytes` is the smallest `max.message.bytes` of the target topics: if a producer may send
-    more than a topic accepts, MirrorMaker splits and retries forever.
+    more than a topic accepts, MirrorMaker splits and retries forever. `partitions` is the number of the source's
+    partitions that are copied, which share MirrorMaker's heap.
     """
 
     source_properties: Mapping[str, str]
     target_properties: Mapping[str, str]
     max_message_bytes: int
+    partitions: int
 
 
 class MirrorEngine(Protocol[LaunchT_co, ReplyT_contra]):

@@ -59,6 +59,8 @@ public final class ClusterProbe {
     // Both clusters together have less than the 4 MiB that mirrorctl returns.
     private static final int SIDE_LETTERS_MAX = 2_000_000;
     private static final int ERROR_LETTERS_MAX = 2_000;
+    // The first requests also connect and load classes; the shortest one counts.
+    private static final int TRIPS = 10;
 
     private final Set<String> topics;
     private final FutureTask<Admin> admin;
@@ -73,6 +75,7 @@ public final class ClusterProbe {
         answers.put("brokers", new FutureTask<>(this::brokers));
         answers.put("clock", new FutureTask<>(this::clock));
         answers.put("quotas", new FutureTask<>(this::quotas));
+        answers.put("round_trip", new FutureTask<>(this::roundTrip));
         answers.put("space", new FutureTask<>(this::space));
     }
 
@@ -212,6 +215,18 @@ public final class ClusterProbe {
             }
         }
         return object(clock);
+    }
+
+    /** The shortest time between a small request and its answer, in microseconds. */
+    private String roundTrip() throws Exception {
+        DescribeClusterOptions options = new DescribeClusterOptions().timeoutMs(ANSWER_MS);
+        long shortest = Long.MAX_VALUE;
+        for (int trip = 0; trip < TRIPS; trip++) {
+            long before = System.nanoTime();
+            admin().describeCluster(options).clusterId().get();
+            shortest = Math.min(shortest, System.nanoTime() - before);
+        }
+        return String.valueOf(shortest / 1_000);
     }
 
     /** The quotas of users and client ids; a name is null for the default. */

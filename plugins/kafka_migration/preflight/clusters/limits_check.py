@@ -10,6 +10,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.migration.settings import Migration, Mode
+from kafka_migration.core.mirror.engine import DEFAULT_MAX_MESSAGE_BYTES
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.engines.mirrormaker2_topics import has_own_topics
@@ -43,7 +44,7 @@ Configs = Mapping[str, Mapping[str, str]]
 
 
 @asked_once
-def _limits(scene: Scene) -> tuple[Configs, Configs]:
+def limits_of_sides(scene: Scene) -> tuple[Configs, Configs]:
     """Return the limits of the topics on both sides, on the target also those that new topics will have."""
     source, target = topics_of(scene, "source"), topics_of(scene, "target")
     topics = [topic for topic in scene.migration.topics if topic in source]
@@ -55,9 +56,16 @@ def _limits(scene: Scene) -> tuple[Configs, Configs]:
     )
 
 
+def largest_request(scene: Scene) -> int:
+    """Return the size of the largest request to the target: the smallest limit of its topics."""
+    found = limits_of_sides(scene)[1].values()
+    limits = [limit for each in found if (limit := _number(each, "max.message.bytes"))]
+    return min(limits, default=DEFAULT_MAX_MESSAGE_BYTES)
+
+
 def _warn(scene: Scene) -> Findings:
     yield from replica_warnings(scene.migration, new_topics(scene), _min_insync(scene))
-    source, target = _limits(scene)
+    source, target = limits_of_sides(scene)
     yield from limit_warnings(scene.migration, source, target)
     limits = after_limits(target)
     yield from late_record_warnings(scene.migration, limits, _with_later_records(scene, limits))
@@ -72,7 +80,7 @@ def topic_limits(scene: Scene) -> Findings:
     if created:
         yield from collision_findings(scene.migration, [topic.topic for topic in created], _names_on_target(scene))
     yield from replica_findings(scene.migration, created, _min_insync(scene))
-    lowered = lowered_limits(*_limits(scene))
+    lowered = lowered_limits(*limits_of_sides(scene))
     if lowered:
         sampled = newest_records(scene, tuple(lowered)[:MAX_SAMPLED])
         largest = {topic: max(record.size for record in records) for topic, records in sampled.items() if records}

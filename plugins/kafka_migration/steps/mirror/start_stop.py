@@ -18,7 +18,7 @@ from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.generations import Generation, GenerationStart, StopCertificate
 from kafka_migration.core.ledger.ledger import phase_findings
 from kafka_migration.core.mirror.diagnosis import with_causes
-from kafka_migration.core.mirror.engine import LaunchFacts
+from kafka_migration.core.mirror.engine import DEFAULT_MAX_MESSAGE_BYTES, LaunchFacts
 from kafka_migration.core.mirror.mirror_process import ProcessEnding, ProcessReply, ProcessState
 from kafka_migration.core.mirror.restart_policy import Death, dead_for_good, stopped_by_others
 from kafka_migration.core.stored.stored_documents import MirrorNotStarted, MirrorStarted, Stored
@@ -32,8 +32,6 @@ from kafka_migration.steps.run.task_frame import Summary
 
 log = logging.getLogger(__name__)
 
-# The broker's default.
-DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
 NOTHING_PROVED: Offsets = {}
 # A transaction that a killed MirrorMaker left open was observed to end after 66 s (Kafka 3.9.1).
 SETTLE_LIMIT_S = 150.0
@@ -198,7 +196,8 @@ def _launch_of(run: MigrationRun, generation: int) -> object:
     )
     known = (int(each["max.message.bytes"]) for each in limits.values() if "max.message.bytes" in each)
     smallest = min(known, default=DEFAULT_MAX_MESSAGE_BYTES)
-    return run.engine.launch(generation, LaunchFacts(source, target, smallest))
+    partitions = len(partitions_of(run.describe("source")))
+    return run.engine.launch(generation, LaunchFacts(source, target, smallest, partitions))
 
 
 def _set_back(run: MigrationRun, positions: Offsets) -> None:
