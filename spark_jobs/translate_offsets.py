@@ -1,13 +1,8 @@
 """Finds where consumer groups resume on the other cluster: `translate_offsets.py --request REQUEST --result RESULT
 [--clients-once CLIENTS]`.
 
-REQUEST and RESULT are paths of JSON documents (a local path or any URI that Spark's Hadoop supports; the contract is in
-`kafka_migration/core/translation/translation_contract.py`; docs/reference/spark-jobs.md shows an example). CLIENTS is a
-file on the driver with the Kafka reader options of both sides, including secrets; it is removed as soon as it is read.
-`--clients` takes a file that is kept, or the name of one shipped with `--files`.
-
-Nothing is written to either cluster. Exit code 0: the result was written. 1: it was not; the last line that begins with
-`translate_offsets:` gives the reason with a code (spark-submit prints the job's stderr on its stdout). 2: usage.
+The arguments, the exit code and the last line (`translate_offsets: …`) are those of `validate_topics.py`. The contract
+is in `kafka_migration/core/translation/translation_contract.py`. Nothing is written to either cluster.
 """
 
 import sys

@@ -61,11 +61,15 @@ def migration() -> Migration:
     return load_migration(MIGRATION_TEXT, where="shop.yaml")
 
 
-@pytest.fixture(autouse=True)
-def unflushed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+UNFLUSHED = pytest.MonkeyPatch()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
     """Only live tests flush to the disk. What is flushed, and when, is asserted by counting the calls."""
-    if request.node.get_closest_marker("live") is None:
-        monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+    UNFLUSHED.undo()
+    if item.get_closest_marker("live") is None:
+        UNFLUSHED.setattr(os, "fsync", lambda descriptor: None)
 
 
 def pytest_configure(config: pytest.Config) -> None:

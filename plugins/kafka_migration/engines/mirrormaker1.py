@@ -107,10 +107,7 @@ class MirrorMaker1:
         return {partition: commit.offset for partition, commit in commits.items() if partition.topic in topics}
 
     def rewind(self, positions: Offsets) -> None:
-        """Commit other positions for its group.
-
-        Raises `Refused` (`GROUP_ACTIVE`) until the group's session timeout has removed a killed process.
-        """
+        """Commit other positions for its group."""
         self.source.alter_offsets(self.group, {p: CommittedOffset(offset) for p, offset in positions.items()})
 
     def health(self, generation: int) -> MirrorHealth:

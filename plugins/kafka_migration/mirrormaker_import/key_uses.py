@@ -68,10 +68,7 @@ class KeyUse(Document):
 # Without slots, because the indexes are built when they are needed first.
 @dataclass(frozen=True)
 class KeyUses:
-    """What becomes of each line. `given` are the lists that options of the command line give, by their keys.
-
-    `command` is the line of the MirrorMaker 1 command that is imported.
-    """
+    """What becomes of each line. `given` are the lists that options of the command line give, by their keys."""
 
     files: Sequence[MirrorFile]
     flow: Flow

@@ -74,8 +74,6 @@ def _without_times_of_copies(
 
     MirrorMaker gives such a copy the time of the copy. A target record counts as a copy if it has the content of such a
     source record, unless it is the copy of a source record with the same content and its timestamp.
-
-    :param source_contents: the hashes of the records without their timestamps
     """
     is_untimed = source.records == source_contents
     if not is_untimed.any():

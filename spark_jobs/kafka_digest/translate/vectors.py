@@ -129,15 +129,10 @@ class Unread:
 
 @dataclass(frozen=True)
 class Translated:
-    """Where a vector resumes.
+    """Where a vector resumes: a `VectorTranslation` of the package's contract.
 
-    :param goes_on_at: the offset by partition of the other side; the end of the copy if it has no unread records
-    :param unread: the number of unread source records of which the other side has a copy
-    :param missing: by source partition the last unread record without a copy; such a group must not be moved. Empty on
-        the way back, where such a record is unread for all groups
-    :param is_minimal: whether no other offsets would suffice with fewer records read again
-    :param delivered: the number of records from these offsets to the end of the copy, including the unread ones
-    :param read: on the way back, the source offsets before which everything was read
+    `goes_on_at` is the end of the copy without unread records. `missing` is empty on the way back, where such a record
+    is unread for all groups, and `read` are then the source offsets before which everything was read.
     """
 
     vector: Vector

@@ -373,11 +373,12 @@ def _lived(dice: random.Random, cuts: Sequence[int], may_delete: bool) -> Partit
     return partition
 
 
+@pytest.mark.parametrize("lives", [100, pytest.param(2_000, marks=pytest.mark.campaign)])
 @pytest.mark.parametrize("may_delete", [False, True])
-def test_every_record_is_counted_in_exactly_one_interval(may_delete: bool) -> None:
+def test_every_record_is_counted_in_exactly_one_interval(may_delete: bool, lives: int) -> None:
     """Whatever the timestamps, the cuts and the order of asking, the intervals' records add up to those of the log."""
     dice = random.Random(5)
-    for _ in range(400):
+    for _ in range(lives):
         cuts = sorted(dice.sample(range(14), dice.randint(2, 6)))
         partition = _lived(dice, cuts, may_delete)
         intervals = list(pairwise(cuts))

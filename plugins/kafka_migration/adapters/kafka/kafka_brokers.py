@@ -54,10 +54,7 @@ class BrokerCalls(ClusterClient):
         }
 
     def acls(self) -> tuple[Acl, ...]:
-        """Return the access control lists on topics, groups, cluster and transactional ids, sorted.
-
-        There are none if the cluster has no authorizer.
-        """
+        """Return the access control lists on topics, groups, cluster and transactional ids, sorted."""
         # Without this right confluent-kafka 2.16.1 returns no lists, and no error.
         if Operation.DESCRIBE not in self._on_cluster().get(THE_CLUSTER, ()):
             raise Refused([self._may_not_read_lists()])

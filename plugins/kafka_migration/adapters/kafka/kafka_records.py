@@ -74,11 +74,7 @@ class RecordReads(ClusterClient):
         return {partition: _print(message, offsets[partition]) for partition, message in met.items()}
 
     def count_visible(self, start: Offsets, end: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, int]:
-        """Return the number of visible records in [start, end) per partition; both have the same partitions.
-
-        A partition with a record that cannot be read is missing. Raises `TransientError` if no record arrives for a
-        while, or if the log start offset is after a start.
-        """
+        """Return the number of visible records in [start, end) per partition (`KafkaCluster.count_visible`)."""
         counts, unreadable = dict.fromkeys(start, 0), set[TopicPartition]()
         for message in self._visible(start, end, isolation, unreadable):
             counts[TopicPartition(message.topic(), message.partition())] += 1
@@ -87,11 +83,7 @@ class RecordReads(ClusterClient):
     def prints_between(
         self, start: Offsets, end: Offsets, isolation: IsolationLevel
     ) -> Mapping[TopicPartition, Sequence[RecordPrint]]:
-        """Return the visible records in [start, end) per partition, ascending; both have the same partitions.
-
-        A partition with a record that cannot be read is missing. Raises `TransientError` if no record arrives for a
-        while, or if the log start offset is after a start.
-        """
+        """Return the visible records in [start, end) per partition, ascending (`KafkaCluster.prints_between`)."""
         prints: dict[TopicPartition, list[RecordPrint]] = {partition: [] for partition in start}
         unreadable = set[TopicPartition]()
         for message in self._visible(start, end, isolation, unreadable):

@@ -10,10 +10,7 @@ from kafka_migration.steps.answers.kept_migration import MigrationStore, all_mig
 
 
 def opened(place: str | None, name: str) -> MigrationStore:
-    """Return the migration in an evidence root; `None` means the root in Airflow's configuration.
-
-    Raises `Refused` (`MIGRATION_UNKNOWN`) if there is no evidence of this migration.
-    """
+    """Return the migration in an evidence root; `None` means the root in Airflow's configuration."""
     return MigrationStore.open(evidence_root(place), name, _stored_anchor if place is None else no_anchor)
 
 

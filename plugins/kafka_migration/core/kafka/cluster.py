@@ -338,14 +338,14 @@ class KafkaCluster(Protocol):
         """Return the visible records in [start, end) per partition, ascending; both have the same partitions.
 
         A partition with a record that the client cannot read is missing. Raises `TransientError` if reading takes too
-        long.
+        long, or if the log start offset is after a start.
         """
 
     def count_visible(self, start: Offsets, end: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, int]:
         """Return the number of visible records in [start, end) per partition; both have the same partitions.
 
-        A partition with a record that the client cannot read is missing. Raises `TransientError` if reading takes too
-        long, because a partial count is useless.
+        A partition with a record that the client cannot read is missing. Raises `TransientError` as `prints_between`,
+        because a partial count is useless.
         """
 
     def granted(self, resources: Collection[Resource]) -> Mapping[Resource, frozenset[Operation]]:

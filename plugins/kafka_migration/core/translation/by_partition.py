@@ -106,10 +106,7 @@ def counts_needed(
     positions: Iterable[Position],
     resent: Mapping[TopicPartition, Resent] = NOTHING_RESENT,
 ) -> tuple[OffsetRange, ...]:
-    """Return the ranges whose visible records must be counted; they do not overlap, so no record is read twice.
-
-    :param resent: the results of `resent_ranges` for these positions
-    """
+    """Return the ranges whose visible records must be counted; they do not overlap, so no record is read twice."""
     wanted: dict[TopicPartition, set[OffsetRange]] = {}
     for partition, offset in positions:
         copy = copies.get(partition)
@@ -137,10 +134,9 @@ def translate(
     counts: Mapping[OffsetRange, int | None],
     resent: Mapping[TopicPartition, Resent] = NOTHING_RESENT,
 ) -> dict[Position, Translation]:
-    """Translate every position within the copy.
+    """Translate every position within the copy by the results of `counts_needed` and `resent_ranges` for them.
 
-    :param counts: the results of `counts_needed` for these positions; `None` for a range with an unreadable record
-    :param resent: the results of `resent_ranges` for these positions
+    A count is `None` for a range with an unreadable record.
     """
     pieces: dict[TopicPartition, list[tuple[OffsetRange, int | None]]] = {}
     for piece, count in counts.items():

@@ -170,8 +170,6 @@ def copies_of(
     """Return the copy of every partition of `source_end_offsets`, from the stopped generations of the ledger.
 
     Nothing was copied of a partition without a generation: it gets an empty window at its log start.
-
-    :param compacted: the topics that a side compacts
     """
     windows: dict[TopicPartition, list[Window]] = {}
     killed = {g.number for g in ledger.generations if g.was_killed}

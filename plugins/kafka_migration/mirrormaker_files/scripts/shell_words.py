@@ -238,7 +238,11 @@ class Splitter:
             return end + 1 if end > 0 else self._at + 1
         depth, opening = 0, self._text[self._at + 1 : self._at + 2]
         longest = min(_LONGEST_EXPRESSION, self._left) if closing else 0
-        for place in range(self._at + 1, min(self._end, self._at + longest)):
+        places = range(self._at + 1, min(self._end, self._at + longest))
+        if self._text.find(closing, places.start, places.stop) < 0:
+            self._left -= len(places)
+            return self._at + 1
+        for place in places:
             self._left -= 1
             depth += (self._text[place] == opening) - (self._text[place] == closing)
             if depth == 0:

@@ -78,10 +78,10 @@ class ConfirmCutoverOperator(TellsLineage, MigrationOperator):
     """Write the cutover into the ledger, send an asset event per moved topic, and list the next steps.
 
     After the ledger entry, nothing is mirrored into these topics any more. A topic without a proved copy is not among
-    them. Other topics of the file continue as before
-    until their own cutover. The events go to the assets `kafka://<bootstrap server of the target>/<topic>` through the
-    alias `kafka_migration__<migration>`, so a DAG can be scheduled on either. OpenLineage receives the topics as well.
-    A retry writes no second entry. Airflow sends the events once, when the task has succeeded.
+    them. Other topics of the file continue as before until their own cutover. The events go to the assets
+    `kafka://<bootstrap server of the target>/<topic>` through the alias `kafka_migration__<migration>`, so a DAG can be
+    scheduled on either. OpenLineage receives the topics as well. A retry writes no second entry. Airflow sends the
+    events once, when the task has succeeded.
     """
 
     def __init__(self, *, migration: str, **kwargs: Any) -> None:

@@ -71,9 +71,8 @@ class ApproveRollbackOperator(ApproveOperator):
 class RollBackOperator(MigrationOperator):
     """Write the approved offsets, prove each group by reading it back, then write the ledger entry.
 
-    Like `sync_offsets`, it requires an approval of exactly the newest plan, and clusters that still give that plan
-    (`EVIDENCE_CHANGED`). The offsets of both sides are saved before the first write. After the ledger entry the topics
-    are no longer cut over. A retry finds what was written and writes the rest.
+    It requires, saves and retries what `SyncOffsetsOperator` does. After the ledger entry the topics are no longer cut
+    over.
     """
 
     def step(self, run: MigrationRun, context: Context) -> Summary:

@@ -23,8 +23,6 @@ log = logging.getLogger(__name__)
 class AnnouncementTrigger(PatientTrigger):
     """Wait until this attempt's watch announces that the producers must stop, or ends without it.
 
-    :param run: the waiting run, as `MigrationRun.to_arguments` describes it.
-    :param deadline: ISO 8601; absolute, so that a restarted triggerer does not restart the time limit.
     :param is_over: wait until the watch is over, regardless of its result; then no answer is needed any more.
     :param question: the id of the task instance whose question the trigger looks at; its answer ends the wait too.
 

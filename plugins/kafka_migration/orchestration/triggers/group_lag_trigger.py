@@ -25,16 +25,10 @@ from kafka_migration.steps.run.alert_sending import unreachable_alert
 class ConsumerGroupLagTrigger(PatientTrigger):
     """Wait until all groups have caught up, in one trigger, or until the deadline has passed.
 
-    :param kafka_conn_id: the Airflow connection (type `kafka`) of the cluster.
     :param groups: the topics per group; `None`: all topics with committed offsets of the group.
-    :param deadline: ISO 8601; absolute, so that a restarted triggerer does not restart the time limit.
-    :param insecure: the protections that the connection may lack, as in `source.insecure` of a migration file.
+    :param run: that of a migration, whose source is read and which gets alerts; `None` for a sensor without one.
 
-    :param stall_after_s: seconds without an answer after which the log warns; with a `run`, an alert is sent too.
-    :param unreachable_after_s: seconds without an answer after which the wait fails.
-    :param run: the waiting run of a migration, as `MigrationRun.to_arguments` describes it; its source is read.
-
-    The other arguments are those of `core.cutover.lag_policy.LagPolicy`, and the time between two samples. The event is
+    The other arguments are those of `ConsumerGroupLagSensor`. The event is
     `{"outcome": "caught_up" | "timed_out" | "failed", "progress", "behind": {group: text}, "findings"}`. It only reads.
     """
 

@@ -42,10 +42,9 @@ class MirrorLagTrigger(PatientTrigger):
     stop request, which `kafka-migration stop` makes.
 
     The trigger holds only ids: it reads the migration from the run's evidence and secrets from Airflow's connections.
-    The deadline is absolute, so that a restarted triggerer does not restart the time limit; without a deadline the
-    watch has no time limit. A triggerer restart stops nothing: the teardown stops MirrorMaker, or its lease expires.
-    When a user marks or clears the waiting task, the generation is stopped at once. The host refuses this to an attempt
-    that no longer holds the reservation, so a late call never stops a later process.
+    Without a deadline the watch has no time limit. A triggerer restart stops nothing: the teardown stops MirrorMaker,
+    or its lease expires. When a user marks or clears the waiting task, the generation is stopped at once. The host
+    refuses this to an attempt that no longer holds the reservation, so a late call never stops a later process.
     """
 
     def __init__(self, *, run: dict[str, Any], generation: int, deadline: str | None) -> None:

@@ -29,6 +29,8 @@ class PatientTrigger(BaseTrigger):
     Texts that Airflow cannot send or store are replaced, because they would end the process with all triggers.
 
     The arguments are those of the subclass's constructor, as JSON values: the triggerer makes the trigger from them.
+    `run` is the waiting run, as `MigrationRun.to_arguments` describes it. `deadline` is ISO 8601 and absolute, so that
+    a restarted triggerer does not restart the time limit.
     """
 
     def __init__(self, **arguments: Any) -> None:

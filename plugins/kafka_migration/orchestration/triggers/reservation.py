@@ -23,12 +23,9 @@ LOOK_AGAIN_S = 60.0
 class ReservationTrigger(PatientTrigger):
     """Wait until the reservation is free, has another holder, or the task must check the holder's run.
 
-    :param run: the waiting run, as `MigrationRun.to_arguments` describes it.
-    :param holder: the run that holds the reservation.
-    :param deadline: ISO 8601; absolute, so that a restarted triggerer does not restart the time limit.
-
-    The event is `{"holder": str | None}`: empty if it is free, `None` if the host did not answer until the deadline. If
-    the host does not answer, the holder is unknown, not free, and the wait continues. The trigger only reads.
+    `holder` is the run that holds the reservation. The event is `{"holder": str | None}`: empty if it is free, `None`
+    if the host did not answer until the deadline. If the host does not answer, the holder is unknown, not free, and the
+    wait continues. The trigger only reads.
     """
 
     def __init__(self, *, run: dict[str, Any], holder: str, deadline: str) -> None:

@@ -71,10 +71,7 @@ class VerdictAnswer(Document):
 
 
 def verdict_answer(store: MigrationStore) -> VerdictAnswer:
-    """Return the verdicts in the ledger, and the later findings that contradict them.
-
-    Raises `Refused` (`LEDGER_BROKEN`) if the ledger cannot be trusted.
-    """
+    """Return the verdicts in the ledger, and the later findings that contradict them."""
     ledger, last = store.ledger.read(), store.last_run()
     covered = {**{topic: TopicCoverage(topic) for topic in ledger.topics}, **coverage_of(ledger)}
     standings = {topic.standing for topic in covered.values()} or {"nothing copied"}
@@ -202,10 +199,7 @@ class AllStatuses:
 
 
 def status_answer(store: MigrationStore, now: datetime) -> StatusAnswer:
-    """Return the status of a migration at a moment.
-
-    Raises `Refused` (`LEDGER_BROKEN`) if the ledger cannot be trusted.
-    """
+    """Return the status of a migration at a moment."""
     ledger = store.ledger.read()
     covered = coverage_of(ledger)
     return StatusAnswer(

@@ -256,8 +256,6 @@ class Reviver(Noticing):
     def step(self, reply: ProcessReply, proved: Offsets) -> str:
         """Take the next step to replace a dead generation; return what it waits for as text.
 
-        `proved` are the offsets up to which the watch proved that everything is copied.
-
         Raises `MirrorFailed` (`MIRROR_DEAD`) if it was stopped on purpose or died too often, `Refused` if a start is
         not allowed, and `TransientError` while its end cannot be certified.
         """

@@ -28,10 +28,7 @@ def described(cluster: KafkaCluster, groups: Collection[str]) -> dict[str, Group
 def commits_of(
     cluster: KafkaCluster, groups: Collection[str], partitions: Collection[TopicPartition] | None = None
 ) -> dict[str, Commits | str]:
-    """Return each group's commits on these partitions (`None`: on all), or why they cannot be read.
-
-    Raises `TransientError` if the cluster does not answer at all.
-    """
+    """Return each group's commits on these partitions (`None`: on all), or why they cannot be read."""
     if partitions is None:
         return _each(cluster, groups, cluster.committed_offsets)
     return _each(cluster, groups, lambda group: cluster.committed_offsets(group, partitions))
