@@ -63,7 +63,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "ledger": {"documents", "evidence", "findings", "kafka", "migration", "run", "text"},
         "target": {"documents", "findings", "kafka", "ledger", "migration", "text"},
         "validation": {"documents", "findings", "kafka", "ledger", "migration", "text"},
-        "mirror": {"documents", "findings", "kafka", "target", "text"},
+        "mirror": {"documents", "findings", "kafka", "migration", "target", "text"},
         "translation": {"documents", "kafka", "ledger", "migration", "validation"},
         "watching": {"documents", "findings", "kafka", "ledger", "mirror", "target", "text"},
         "backfill": {"findings", "kafka", "ledger", "text", "translation"},
@@ -123,7 +123,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "files": {"scene"},
         "clusters": {"scene"},
         "spark": {"scene"},
-        "host": {"scene"},
+        "host": {"clusters", "scene"},
         "checks": {"clusters", "files", "host", "scene", "spark"},
     },
     "kafka_migration.steps": {
