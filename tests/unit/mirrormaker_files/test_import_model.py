@@ -12,6 +12,7 @@ from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.kafka.reserved_topics import reserved_reason
 from kafka_migration.core.migration.patterns import matches
 from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.run.overlap import copying
 from kafka_migration.migration_file.loading import load_migration
 from kafka_migration.mirrormaker_import.proposal import import_files
 from tests.unit.mirrormaker_files.mirrormaker_model import Model
@@ -120,7 +121,7 @@ def assert_the_same_copy(drawn: tuple[dict[str, str], str, str]) -> None:
     assert found.target.connection == f"{target.replace('.', '_').lower()}_kafka"
     copied = [topic for topic in TOPICS if model.copies(topic)]
     # Patterns of a migration file never take reserved names, which the check says.
-    assert {each for each in copied if not reserved_reason(each)} <= set(filter(found.copies, TOPICS)) <= set(copied)
+    assert {each for each in copied if not reserved_reason(each)} <= set(filter(copying(found), TOPICS)) <= set(copied)
     assert list(map(found.target_topic, copied)) == list(map(model.name_of, copied))
     assert [each for each in GROUPS if matches(each, found.cutover.groups)] == list(filter(model.selects, GROUPS))
     level = model.client(source, "consumer.isolation.level") or "read_uncommitted"

@@ -28,7 +28,7 @@ def shared_topics(migration: Migration, other: Migration) -> tuple[str, ...]:
     if migration.target.connection != other.target.connection:
         return ()
     is_same_source = migration.source.connection == other.source.connection
-    copies, writes = _copying(other), _writing(other)
+    copies, writes = copying(other), _writing(other)
     return tuple(
         sorted(
             topic
@@ -43,11 +43,11 @@ def looping_topics(migration: Migration, other: Migration) -> tuple[str, ...]:
     ends = (migration.source.connection, migration.target.connection)
     if ends != (other.target.connection, other.source.connection):
         return ()
-    copied_back = filter(_copying(other), map(migration.target_topic, migration.topics))
+    copied_back = filter(copying(other), map(migration.target_topic, migration.topics))
     return tuple(sorted({*copied_back, *filter(_writing(other), migration.topics)}))
 
 
-def _copying(migration: Migration) -> Callable[[str], bool]:
+def copying(migration: Migration) -> Callable[[str], bool]:
     """Return what tells whether the migration copies a source topic, or would if the topic existed.
 
     It is asked for each topic of another file, and a file may have thousands.
@@ -58,7 +58,7 @@ def _copying(migration: Migration) -> Callable[[str], bool]:
 
 def _writing(migration: Migration) -> Callable[[str], bool]:
     """Return what tells whether the migration writes a target topic, or would if its source existed."""
-    copies, source_topic = _copying(migration), migration.source_topic
+    copies, source_topic = copying(migration), migration.source_topic
     return lambda target_topic: (topic := source_topic(target_topic)) is not None and copies(topic)
 
 
