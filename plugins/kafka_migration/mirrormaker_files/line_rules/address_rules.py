@@ -32,11 +32,10 @@ _ADDRESS = regex(r"\[?(?P<host>[0-9a-zA-Z\-%._:]{0,300})\]?:(?P<port>[0-9]{1,20}
 _IPV6 = regex(r"[0-9a-fA-F:]{1,39}(?:\.[0-9.]{1,15})?(?:%[0-9a-zA-Z._-]{1,30})?")
 _SEPARATOR = regex(r"[0-9][\s;|]{1,10}[0-9a-zA-Z]")
 _PLACEHOLDER = regex(
-    r"<[^<>]{0,100}>|\b(?:change|replace)[-_]?(?:me|this)\b|\b(?:your|my-?own)[-_]|\bx{3,40}\b|\bTODO\b|\bFIXME\b"
-    # A name of a variable in capital letters.
-    r"|^(?-i:[A-Z][A-Z0-9]{1,40}(?:_[A-Z0-9]{1,40}){1,10})(?::\w{1,20})?$",
+    r"<[^<>]{0,100}>|\b(?:change|replace)[-_]?(?:me|this)\b|\b(?:your|my-?own)[-_]|\bx{3,40}\b|\bTODO\b|\bFIXME\b",
     re.IGNORECASE,
 )
+_BARE_VARIABLE = regex(r"[A-Z][A-Z0-9]{1,40}(?:_[A-Z0-9]{1,40}){1,10}(?::\w{1,20})?")
 _WHOLE_PLACEHOLDER = regex(r"<[^<>]{1,100}>")
 # What has any text as its value, so that no other rule sees a placeholder.
 _NAMES = frozenset({"group.id", "client.id", "topics", "groups", "topics.exclude", "groups.exclude"})
@@ -86,7 +85,7 @@ def _effect(file: MirrorFile, reason: str) -> str:
 
 
 def _judged(file: MirrorFile, setting: MirrorSetting, item: str) -> LintFinding | None:
-    if _PLACEHOLDER.search(item):
+    if _PLACEHOLDER.search(item) or _BARE_VARIABLE.fullmatch(item):
         found = f"{the_value(setting, item)} is a placeholder"
         fix = "Write the address of a broker."
         return at(file, setting, LintCode.ADDRESS_PLACEHOLDER, found, _NOT_THERE, fix)
