@@ -7,9 +7,10 @@ has, a worker whose clock is wrong, and a target with a huge replication factor.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from confluent_kafka import Producer
@@ -50,34 +51,31 @@ class _Late(SystemClock):
         return super().now() - timedelta(minutes=2)
 
 
-class _LateHost:
-    """A host whose clock is an hour late."""
+@dataclass(frozen=True)
+class _OtherHost:
+    """A host whose answers about each cluster are changed."""
 
-    def __init__(self, host: SshMirrorHost) -> None:
-        self._host = host
-
-    def probe(self, probe: HostProbe) -> HostReply:
-        """Return the answer, with the host's own times of an hour ago."""
-        reply = self._host.probe(probe)
-        answers = json.loads(reply.facts["output"])
-        for clock in (each["clock"]["output"] for each in answers.values()):
-            clock |= {name: clock[name] - 3_600_000 for name in ("before", "after")}
-        return replace(reply, facts={**reply.facts, "output": json.dumps(answers)})
-
-
-class _FarHost:
-    """A host that waits 300 ms longer for each answer of the clusters than it does."""
-
-    def __init__(self, host: SshMirrorHost) -> None:
-        self._host = host
+    host: SshMirrorHost
+    change: Callable[[dict[str, Any]], None]
 
     def probe(self, probe: HostProbe) -> HostReply:
-        """Return the answer, with a longer round trip."""
-        reply = self._host.probe(probe)
+        """Return the changed answers."""
+        reply = self.host.probe(probe)
         answers = json.loads(reply.facts["output"])
         for each in answers.values():
-            each["round_trip"]["output"] += 300_000
+            self.change(each)
         return replace(reply, facts={**reply.facts, "output": json.dumps(answers)})
+
+
+def late(answers: dict[str, Any]) -> None:
+    """Let the host's clock be an hour late."""
+    for moment in ("before", "after"):
+        answers["clock"]["output"][moment] -= 3_600_000
+
+
+def far(answers: dict[str, Any]) -> None:
+    """Let the host wait 300 ms longer for an answer of the cluster."""
+    answers["round_trip"]["output"] += 300_000
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +134,7 @@ def test_wrong_clock_is_warned_of(scene: HostScene) -> None:
 @pytest.mark.campaign
 def test_wrong_clock_of_a_cluster_is_warned_of(scene: HostScene) -> None:
     """A host whose clock is an hour late sees both clusters ahead."""
-    result = scene.check("cluster clocks", second_host=_LateHost(scene.second_host))
+    result = scene.check("cluster clocks", second_host=_OtherHost(scene.second_host, late))
 
     assert [Code.CLOCKS_DIFFER] * 2 == [warning.code for warning in result.warnings]
 
@@ -169,7 +167,7 @@ def test_quota_is_warned_of(scene: HostScene) -> None:
 def test_few_tasks_at_a_long_round_trip_are_warned_of(scene: HostScene) -> None:
     """One task for two partitions is too few on both sides of a host that is far from both."""
     one = replace(scene.migration, mirror=replace(scene.migration.mirror, tasks=1))
-    result = scene.check("mirror tasks", migration=one, second_host=_FarHost(scene.second_host))
+    result = scene.check("mirror tasks", migration=one, second_host=_OtherHost(scene.second_host, far))
 
     assert [Code.MIRROR_TASKS_FEW] * 2 == [warning.code for warning in result.warnings]
     assert all(warning.remedy.endswith("set mirror.tasks to 2.") for warning in result.warnings)

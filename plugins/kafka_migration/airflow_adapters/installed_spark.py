@@ -37,7 +37,6 @@ from kafka_migration.core.spark.spark_versions import (
 from kafka_migration.core.text.shortened import brief
 
 _TIMEOUT_S = 60
-NO_VARIABLES: Mapping[str, str] = {}
 # Each Python 3 can run it.
 _QUESTION = f"""
 import importlib.util, json, sys
@@ -49,7 +48,7 @@ print(json.dumps([list(sys.version_info[:2]), lacking]))
 def spark_versions(binary: str) -> SparkVersions:
     """Return the versions of Spark and Scala behind a command; it starts Java for some seconds."""
     command = f"{binary} --version"
-    answer, problem = _answer([binary, "--version"], quick_launcher(os.environ))
+    answer, problem = _answer([binary, "--version"], {**os.environ, **quick_launcher(os.environ)})
     return SparkVersions(command, unknown=problem) if problem else parsed_versions(command, answer)
 
 
@@ -88,9 +87,8 @@ def _driver_python(target: SparkTarget) -> str:
     return next(filter(None, (*own, *environment)), "python3")
 
 
-def _answer(command: Sequence[str], variables: Mapping[str, str] = NO_VARIABLES) -> tuple[str, str]:
-    """Return what a command prints, or why it does not."""
-    environment = {**os.environ, **variables}
+def _answer(command: Sequence[str], environment: Mapping[str, str] | None = None) -> tuple[str, str]:
+    """Return what a command prints, or why it does not; by default it gets this process's environment."""
     try:
         ended = subprocess.run(
             command, env=environment, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False

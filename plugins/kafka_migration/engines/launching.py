@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from kafka_migration.core.connections.client_settings import OAUTH_ENDPOINT
 from kafka_migration.core.connections.java_properties import SECRET_PROPERTIES
@@ -105,14 +105,19 @@ def provider_properties(has_secrets: bool) -> dict[str, str]:
 def java_options(migration: Migration, facts: LaunchFacts, has_secrets: bool) -> tuple[str, ...]:
     """Return MirrorMaker's Java options."""
     clusters = (facts.source_properties, facts.target_properties)
-    endpoints = sorted({cluster[OAUTH_ENDPOINT] for cluster in clusters if OAUTH_ENDPOINT in cluster})
     return (
         f"-Xmx{migration.mirror.heap_mb}m",
         f"-Dmirror.log.dir={GENERATION_DIR}",
         # An allow-list (Kafka 3.8+): no configuration may read files through another provider.
         f"-D{PROVIDERS_OPTION}={SECRETS_PROVIDER if has_secrets else 'none'}",
-        *((f"-D{ENDPOINTS_OPTION}={','.join(endpoints)}",) if endpoints else ()),
+        *endpoints_options(clusters),
     )
+
+
+def endpoints_options(clusters: Collection[Mapping[str, str]]) -> tuple[str, ...]:
+    """Return the option of a JVM that logs in to these clusters and may fetch their tokens; none without tokens."""
+    endpoints = sorted({cluster[OAUTH_ENDPOINT] for cluster in clusters if OAUTH_ENDPOINT in cluster})
+    return (f"-D{ENDPOINTS_OPTION}={','.join(endpoints)}",) if endpoints else ()
 
 
 def tuned(migration: Migration, client: str) -> dict[str, str]:
@@ -128,18 +133,18 @@ def tuned(migration: Migration, client: str) -> dict[str, str]:
 SIZES = frozenset({FETCH_KEY, BATCH_KEY, BUFFER_KEY})
 
 
-def fetch_sizes(migration: Migration, load: Load) -> dict[str, str]:
+def fetch_sizes(migration: Migration, facts: LaunchFacts) -> dict[str, str]:
     """Return the consumer's sizes."""
-    given, sizes = migration.mirror.properties, client_sizes(migration.mirror.heap_mb, load)
+    given, sizes = migration.mirror.properties, client_sizes(migration.mirror.heap_mb, _load(migration, facts))
     return {"max.partition.fetch.bytes": given.get(FETCH_KEY, str(sizes.fetch))}
 
 
-def producer_sizes(migration: Migration, load: Load) -> dict[str, str]:
+def producer_sizes(migration: Migration, facts: LaunchFacts) -> dict[str, str]:
     """Return the producer's sizes, which keep every request within the limits of the target topics.
 
     Raises `Refused` (`MIRROR_SETTING_UNSAFE`) if the migration file sets larger batches.
     """
-    properties = migration.mirror.properties
+    properties, load = migration.mirror.properties, _load(migration, facts)
     is_compressed = properties.get("producer.compression.type", "none") != "none"
     largest = max(1, load.largest_request // COMPRESSION_MARGIN) if is_compressed else load.largest_request
     batch = properties.get(BATCH_KEY, "0")
@@ -151,6 +156,10 @@ def producer_sizes(migration: Migration, load: Load) -> dict[str, str]:
         "batch.size": str(min(sizes.batch, largest)),
         "buffer.memory": str(max(sizes.buffer, sizes.batch)),
     }
+
+
+def _load(migration: Migration, facts: LaunchFacts) -> Load:
+    return Load.of(migration.mirror, facts.partitions, facts.max_message_bytes)
 
 
 def _too_large(migration: Migration, batch: str, largest: int, is_compressed: bool) -> Finding:

@@ -15,7 +15,6 @@ from kafka_migration.core.kafka.cluster import GroupState, KafkaCluster
 from kafka_migration.core.kafka.offsets import CommittedOffset, Offsets, TopicPartition
 from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX, Migration
 from kafka_migration.core.mirror.causes import SPLITTING
-from kafka_migration.core.mirror.client_sizes import Load
 from kafka_migration.core.mirror.engine import LaunchFacts, MirrorHealth
 from kafka_migration.core.mirror.host import GENERATION_DIR, LOG4J_FILE, HostReply, MirrorLaunch
 from kafka_migration.core.mirror.mirror_process import ProcessEnding
@@ -76,15 +75,14 @@ class MirrorMaker1:
     def launch(self, generation: int, facts: LaunchFacts) -> MirrorLaunch:
         """Return what the host needs to start a generation."""
         migration = self.migration
-        load = Load.of(migration.mirror, facts.partitions, facts.max_message_bytes)
         source = secret_files(migration.source.alias, facts.source_properties)
         target = secret_files(migration.target.alias, facts.target_properties)
         return MirrorLaunch(
             main_class=MAIN_CLASS,
             arguments=self._arguments(),
             files={
-                CONSUMER_FILE: render_properties(self._consumer(facts, load, bool(source))),
-                PRODUCER_FILE: render_properties(self._producer(facts, load, bool(target))),
+                CONSUMER_FILE: render_properties(self._consumer(facts, bool(source))),
+                PRODUCER_FILE: render_properties(self._producer(facts, bool(target))),
                 LOG4J_FILE: LOG4J + QUIET_GOODBYE,
                 **source,
                 **target,
@@ -158,7 +156,7 @@ class MirrorMaker1:
             "true",
         )
 
-    def _consumer(self, facts: LaunchFacts, load: Load, has_secrets: bool) -> dict[str, str]:
+    def _consumer(self, facts: LaunchFacts, has_secrets: bool) -> dict[str, str]:
         return {
             **shown_properties(self.migration.source.alias, facts.source_properties),
             **provider_properties(has_secrets),
@@ -176,11 +174,11 @@ class MirrorMaker1:
             "partition.assignment.strategy": "org.apache.kafka.clients.consumer.RoundRobinAssignor",
             "fetch.max.bytes": FETCH_MAX_BYTES,
             "receive.buffer.bytes": OF_THE_SYSTEM,
-            **fetch_sizes(self.migration, load),
+            **fetch_sizes(self.migration, facts),
             **tuned(self.migration, "consumer"),
         }
 
-    def _producer(self, facts: LaunchFacts, load: Load, has_secrets: bool) -> dict[str, str]:
+    def _producer(self, facts: LaunchFacts, has_secrets: bool) -> dict[str, str]:
         return {
             **shown_properties(self.migration.target.alias, facts.target_properties),
             **provider_properties(has_secrets),
@@ -193,7 +191,7 @@ class MirrorMaker1:
             "max.block.ms": LONGEST_LONG,
             "linger.ms": LINGER_MS,
             "send.buffer.bytes": OF_THE_SYSTEM,
-            **producer_sizes(self.migration, load),
+            **producer_sizes(self.migration, facts),
             **tuned(self.migration, "producer"),
         }
 

@@ -18,7 +18,6 @@ from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.kafka.reserved_topics import is_heartbeats, is_replica
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.causes import CONNECTOR_REFUSED, OUT_OF_MEMORY, SPLITTING, WORKER_ENDED
-from kafka_migration.core.mirror.client_sizes import Load
 from kafka_migration.core.mirror.engine import LaunchFacts, MirrorHealth
 from kafka_migration.core.mirror.host import GENERATION_DIR, HostReply, MirrorLaunch
 from kafka_migration.core.mirror.mirror_process import ProcessEnding
@@ -142,7 +141,6 @@ class MirrorMaker2:
 def launch(migration: Migration, generation: int, facts: LaunchFacts) -> MirrorLaunch:
     """Return what the host needs to start this generation; raises `Refused` like `producer_sizes`."""
     mirror = migration.mirror
-    load = Load.of(mirror, facts.partitions, facts.max_message_bytes)
     clusters = {migration.source.alias: facts.source_properties, migration.target.alias: facts.target_properties}
     secrets = {
         path: value for alias, cluster in clusters.items() for path, value in secret_files(alias, cluster).items()
@@ -151,8 +149,8 @@ def launch(migration: Migration, generation: int, facts: LaunchFacts) -> MirrorL
         **_clusters(clusters),
         **provider_properties(bool(secrets)),
         **_profile(migration, generation),
-        **_of(migration.source.alias, "consumer", fetch_sizes(migration, load)),
-        **_of(migration.target.alias, "producer", producer_sizes(migration, load)),
+        **_of(migration.source.alias, "consumer", fetch_sizes(migration, facts)),
+        **_of(migration.target.alias, "producer", producer_sizes(migration, facts)),
     }
     return MirrorLaunch(
         main_class=MAIN_CLASS,

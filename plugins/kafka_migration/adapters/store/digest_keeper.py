@@ -109,7 +109,7 @@ class TaskKeeper:
             self._put()
 
     def _begin(self, values: Iterable[Any]) -> None:
-        """Take what the tasks stored, and load what earlier tries did; XCom was cleared when this try started."""
+        """Use the values of all tasks, and read those of earlier tries: Airflow cleared their XCom for this try."""
         self._found = self._mine(values)
         for value in self._mine([self._shelf.own()]):
             self._own = dict(value["digests"])

@@ -89,7 +89,7 @@ class TranslationRequest(Document):
 
     @property
     def most_records(self) -> int:
-        """The number of offsets that the job reads on both sides, which is the most records that it can find."""
+        """An upper bound of the records that the job reads: the number of offsets of both sides."""
         return sum(
             end - start for each in self.topics for side in (each.source, each.target) for start, end in side.values()
         )

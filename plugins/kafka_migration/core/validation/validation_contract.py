@@ -78,7 +78,7 @@ class ValidationRequest(Document):
 
     @property
     def most_records(self) -> int:
-        """The number of offsets that the job reads on both sides, which is the most records that it can find."""
+        """An upper bound of the records that the job reads: the number of offsets of both sides."""
         return sum(w.source_end - w.source_start + w.target_end - w.target_start for w in self.windows)
 
 

@@ -47,12 +47,12 @@ class SparkJobOperator(MigrationOperator):
 
     def submit(self, run: MigrationRun, job: SparkJob, context: Context) -> bool:
         """Submit a job; only then the provider's operator is imported, because a run may have nothing to compare."""
-        from kafka_migration.orchestration.operators.spark_submission import SparkSubmission, SubmittedJobs
+        from kafka_migration.orchestration.operators.spark_submission import SparkSubmission
 
         self._submission = self._submission or SparkSubmission.of(self, self.submit_arguments)
         if self._is_killed:
             self._submission.on_kill()
-        return SubmittedJobs(self._submission, context).submit(run, job)
+        return self._submission.submit_in_time(context, run, job)
 
     def work(self, run: MigrationRun, jobs: SparkJobs) -> Summary:
         """Do the work with Spark jobs; return a short summary."""
@@ -67,7 +67,7 @@ class SparkJobOperator(MigrationOperator):
 
 @dataclass(frozen=True, slots=True)
 class _JobsOf:
-    """The jobs that a task submits (`SparkJobs`)."""
+    """Submits jobs as a task of Airflow (`SparkJobs`)."""
 
     task: SparkJobOperator
     context: Context

@@ -11,7 +11,7 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -94,6 +94,17 @@ class SparkSubmission(SparkSubmitOperator):
         """Stop Spark from another thread than the one that waits for it."""
         self.log.warning("The time for validation is over. Spark is being stopped.")
         self.on_kill()
+
+    def submit_in_time(self, context: Context, run: MigrationRun, job: SparkJob) -> bool:
+        """Run a job until its time limit, otherwise as `submit`; return whether the time was sufficient."""
+        with stopping_after(job.limit_s, self.stop) as is_over:
+            try:
+                self.submit(context, run, job)
+            except Exception:
+                # A killed Spark fails in many ways, and may have completed its work before.
+                if not is_over.is_set():
+                    raise
+        return not is_over.is_set()
 
     def submit(self, context: Context, run: MigrationRun, job: SparkJob) -> None:
         """Run a job of `spark_jobs/` to its end.
@@ -186,25 +197,6 @@ def without_core_dumps() -> None:
 def _is_last_try(context: Context) -> bool:
     task_instance = context.get("ti")
     return getattr(task_instance, "try_number", 1) > getattr(task_instance, "max_tries", 0)
-
-
-@dataclass(frozen=True, slots=True)
-class SubmittedJobs:
-    """Runs jobs as a task of Airflow (`SparkJobs`)."""
-
-    submission: SparkSubmission
-    context: Context
-
-    def submit(self, run: MigrationRun, job: SparkJob) -> bool:
-        """Run a job until its time limit; return whether the time was sufficient."""
-        with stopping_after(job.limit_s, self.submission.stop) as is_over:
-            try:
-                self.submission.submit(self.context, run, job)
-            except Exception:
-                # A killed Spark fails in many ways, and may have completed its work before.
-                if not is_over.is_set():
-                    raise
-        return not is_over.is_set()
 
 
 def _clients(run: MigrationRun, client_id: str) -> dict[str, dict[str, str]]:

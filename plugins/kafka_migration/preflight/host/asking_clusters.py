@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
-from kafka_migration.core.connections.client_settings import OAUTH_ENDPOINT
 from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.connections.secrets import without_secrets
 from kafka_migration.core.documents.codec import Document, read
@@ -18,7 +17,7 @@ from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.mirror.host import HostProbe, ProbeSubject
 from kafka_migration.core.text.terminal_text import storable_document
-from kafka_migration.engines.launching import ENDPOINTS_OPTION, render_properties
+from kafka_migration.engines.launching import endpoints_options, render_properties
 from kafka_migration.preflight.host.asking_host import machine, tools_of
 from kafka_migration.preflight.scene.check import BOTH_AND_HOST, Asked, Fact, UnknownFact, without_mirrormaker
 from kafka_migration.preflight.scene.scene import SIDES, Scene, asked_once
@@ -102,7 +101,6 @@ def answers_of_host(scene: Scene) -> HostAnswers:
     with suppress(Refused, TransientError):
         machine(scene)
     settings = {side: java_properties(scene.named(side).connection, each) for side, each in settings_of(scene).items()}
-    endpoints = sorted({each[OAUTH_ENDPOINT] for each in settings.values() if OAUTH_ENDPOINT in each})
     mirror = scene.migration.mirror
     probe = HostProbe(
         ProbeSubject.CLUSTERS,
@@ -110,7 +108,7 @@ def answers_of_host(scene: Scene) -> HostAnswers:
         java_home=mirror.java_home,
         properties={side: render_properties(each) for side, each in settings.items()},
         # An option of the whole process, which logs in to both clusters.
-        java_options=(f"-D{ENDPOINTS_OPTION}={','.join(endpoints)}",) if endpoints else (),
+        java_options=endpoints_options(settings.values()),
         topics=_real_topics(scene),
     )
     return read_answers(_facts(scene, probe))

@@ -101,7 +101,7 @@ def start_generation(run: MigrationRun) -> ProcessReply:
     _set_back(run, ledger.rewind)
     last = ledger.last_generation
     generation = max(run.process.status().generation, last.number if last else 0) + 1
-    launch = _launch_of(run, generation)
+    launch = _launch_of(run, generation, len(partitions_of(source)))
     run.target.delete_topics(run.engine.stale_topics(generation, run.target.topic_names()))
     start = GenerationStart(
         generation,
@@ -186,8 +186,8 @@ def _require_still_ends(run: MigrationRun, generation: Generation) -> None:
         raise TransientError("the target's log end offsets are still rising although MirrorMaker is dead")
 
 
-def _launch_of(run: MigrationRun, generation: int) -> object:
-    """Return what the process needs to start a generation."""
+def _launch_of(run: MigrationRun, generation: int, partitions: int) -> object:
+    """Return what the process needs to start a generation that copies this many partitions."""
     migration = run.migration
     limits = run.target.effective_configs(migration.topics, "max.message.bytes")
     source, target = (
@@ -196,7 +196,6 @@ def _launch_of(run: MigrationRun, generation: int) -> object:
     )
     known = (int(each["max.message.bytes"]) for each in limits.values() if "max.message.bytes" in each)
     smallest = min(known, default=DEFAULT_MAX_MESSAGE_BYTES)
-    partitions = len(partitions_of(run.describe("source")))
     return run.engine.launch(generation, LaunchFacts(source, target, smallest, partitions))
 
 
