@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -22,6 +23,7 @@ from kafka_migration.preflight.host.asking_clusters import ClientAnswer, answers
 from kafka_migration.preflight.scene.check import CheckResult, run_checks
 from kafka_migration.preflight.scene.scene import Scene as CheckedScene
 from sandbox.jars import fetched_kafka
+from sandbox.parts import HOST, free_ports
 from sandbox.sandbox import Sandbox
 from tests.checked_scene import Airflow, Deployed, Run, scene_of
 from tests.live.quotas import config_command
@@ -139,3 +141,11 @@ def host_scene(sandbox: Sandbox, root: Path) -> Iterator[HostScene]:
         hosts = (closing(SshMirrorHost("probed", "demo_mirror_host")) for _ in range(2))
         with next(hosts) as host, next(hosts) as second:
             yield HostScene(stage, host, second, topic)
+
+
+@contextmanager
+def silent_port() -> Iterator[int]:
+    """Yield a port whose connections nothing reads from or writes to."""
+    (port,) = free_ports(1)
+    with closing(socket.create_server((HOST, port))):
+        yield port

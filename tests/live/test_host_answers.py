@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ from sandbox.parts import HOST, free_ports
 from sandbox.sandbox import Sandbox
 from sandbox.security.listeners import AUTHORIZER
 from sandbox.zookeeper import WITH_ZOOKEEPER
-from tests.live.host_scene import ALL_ANSWERED, QUESTIONS, TOOLS, AskedFromHost, HostScene, host_scene
+from tests.live.host_scene import ALL_ANSWERED, QUESTIONS, TOOLS, AskedFromHost, HostScene, host_scene, silent_port
 
 pytestmark = pytest.mark.live
 
@@ -101,14 +100,6 @@ def test_login_without_rights_is_reached_and_unknown(scene: HostScene, strict: L
     for name in ("cluster clocks", "target space", "quotas"):
         assert unknown == state_and_codes(results[name])
         assert "Grant Describe" in results[name].warnings[0].remedy
-
-
-@contextmanager
-def silent_port() -> Iterator[int]:
-    """Yield a port whose connections nothing reads from or writes to."""
-    (port,) = free_ports(1)
-    with closing(socket.create_server((HOST, port))):
-        yield port
 
 
 @pytest.mark.campaign

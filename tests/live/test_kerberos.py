@@ -25,12 +25,12 @@ from kafka_migration.core.kafka.cluster import THE_CLUSTER, Operation, Side
 from kafka_migration.core.rights.rights import Client, Need, Right
 from sandbox.environment import program
 from sandbox.kafka import SHORT_LIVED
-from sandbox.parts import Part, free_ports, wait_ready
+from sandbox.parts import HOST, Part, free_ports, wait_ready
 from sandbox.sandbox import Sandbox
 from sandbox.security.kdc import ONE_REALM, USER, Kdc, KerberosLogin, Realm
 from sandbox.security.listeners import Way
 from tests.live.granting import Rights, grant_what_a_cutover_needs
-from tests.live.host_scene import ALL_ANSWERED, AskedFromHost, host_scene
+from tests.live.host_scene import ALL_ANSWERED, AskedFromHost, host_scene, silent_port
 from tests.live.stage import Stage, connect_by, set_the_stage
 from tests.live.test_refused_connections import LIMIT_S
 from tests.waiting import wait_until
@@ -124,24 +124,49 @@ def test_airflow_runs_no_command_for_a_ticket(secured: Sandbox, kdc: Kdc, monkey
     assert 1 == cluster.facts().brokers
 
 
-@pytest.mark.parametrize("of_kerberos", ["source", "target"])
-def test_host_asks_with_kerberos_and_oauth_at_once(secured: Sandbox, tmp_path: Path, of_kerberos: Side) -> None:
-    """One program on the host logs in with Kerberos to one cluster and with OAuth to the other, and asks both."""
+@contextmanager
+def asked_with_kerberos_and_oauth(sandbox: Sandbox, folder: Path, of_kerberos: Side) -> Iterator[AskedFromHost]:
+    """Yield what the host asks with Kerberos about this side and with OAuth about the other one."""
     ways: dict[str, Way] = {"source": "oauthbearer", "target": "oauthbearer", of_kerberos: "kerberos"}
-    logins = {side: security.connection(ways[side]) for side, security in secured.security.items()}
-    rights = [Rights(secured.bootstraps[side], each.principal(ways[side])) for side, each in secured.security.items()]
+    logins = {side: security.connection(ways[side]) for side, security in sandbox.security.items()}
+    rights = [Rights(sandbox.bootstraps[side], each.principal(ways[side])) for side, each in sandbox.security.items()]
     for each in rights:
         each.grant(ASKING)
     try:
-        with host_scene(secured, tmp_path) as scene:
-            asked = AskedFromHost.of(scene, logins["source"], logins["target"])
+        with host_scene(sandbox, folder) as scene:
+            yield AskedFromHost.of(scene, logins["source"], logins["target"])
     finally:
         for each in rights:
             each.revoke_all()
 
-    assert {"source": ALL_ANSWERED, "target": ALL_ANSWERED} == {side: asked.exits(side) for side in asked.answers}
-    for side, login in logins.items():
-        assert {login["bootstrap.servers"]: ""} == asked.answers[side]["brokers"].output
+
+@pytest.mark.parametrize("of_kerberos", ["source", "target"])
+def test_host_asks_with_kerberos_and_oauth_at_once(secured: Sandbox, tmp_path: Path, of_kerberos: Side) -> None:
+    """One program on the host logs in with Kerberos to one cluster and with OAuth to the other, and asks both."""
+    with asked_with_kerberos_and_oauth(secured, tmp_path, of_kerberos) as asked:
+        assert {"source": ALL_ANSWERED, "target": ALL_ANSWERED} == {side: asked.exits(side) for side in asked.answers}
+        for side, answers in asked.answers.items():
+            way: Way = "kerberos" if side == of_kerberos else "oauthbearer"
+            address = secured.security[side].connection(way)["bootstrap.servers"]
+            assert {address: ""} == answers["brokers"].output
+
+
+@pytest.mark.parametrize("of_kerberos", ["source", "target"])
+def test_silent_kerberos_servers_delay_no_other_side(
+    secured: Sandbox, kdc: Kdc, tmp_path: Path, of_kerberos: Side
+) -> None:
+    """While a login waits for Kerberos servers that answer nothing, all questions about the other side are answered."""
+    config = kdc.config.read_text()
+    with silent_port() as port:
+        # Java waits for each server 90 s, so for these longer than the program has time.
+        kdc.config.write_text(config.replace(f"  kdc = {HOST}:{kdc.port}\n", f"  kdc = {HOST}:{port}\n" * 2))
+        try:
+            with asked_with_kerberos_and_oauth(secured, tmp_path, of_kerberos) as asked:
+                (other,) = asked.answers.keys() - {of_kerberos}
+                assert ALL_ANSWERED == asked.exits(other)
+                assert "0" not in asked.exits(of_kerberos).values()
+        finally:
+            kdc.config.write_text(config)
 
 
 # Environment variables and settings with which Kerberos fails, and the code.

@@ -1,6 +1,9 @@
+import java.io.File;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.Reader;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,6 +21,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.LongFunction;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.DescribeClientQuotasOptions;
@@ -79,20 +83,21 @@ public final class ClusterProbe {
         answers.put("space", new FutureTask<>(this::space));
     }
 
-    public static void main(String[] words) throws IOException {
+    public static void main(String[] words) throws Exception {
         PrintStream output = System.out;
         // Kafka's clients log to the standard output.
         System.setOut(System.err);
         Path folder = Paths.get(words[0]);
         Set<String> topics = new HashSet<>(Files.readAllLines(folder.resolve("topics"), StandardCharsets.UTF_8));
-        Map<String, ClusterProbe> sides = new LinkedHashMap<>();
+        Map<String, LongFunction<String>> sides = new LinkedHashMap<>();
         for (String side : new String[] {"source", "target"}) {
-            sides.put(side, new ClusterProbe(settings(folder, side), topics));
+            Properties settings = settings(folder, side);
+            String login = settings.getProperty("sasl.jaas.config", "");
+            sides.put(side, login.contains("Krb5LoginModule") ? askApart(settings, topics) : ask(settings, topics));
         }
-        sides.values().forEach(ClusterProbe::ask);
         long end = System.currentTimeMillis() + ALL_MS;
         Map<String, String> found = new LinkedHashMap<>();
-        sides.forEach((side, probe) -> found.put(side, probe.found(end)));
+        sides.forEach((side, answers) -> found.put(side, answers.apply(end)));
         output.println(object(found));
         output.flush();
         // A client that waits for a broker would delay the end.
@@ -120,10 +125,33 @@ public final class ClusterProbe {
         return settings;
     }
 
-    private void ask() {
-        start(admin);
-        start(nodes);
-        answers.values().forEach(ClusterProbe::start);
+    /** Ask a cluster with Kafka's classes loaded again: its logins wait for each other, and Kerberos may take minutes. */
+    @SuppressWarnings("unchecked")
+    private static LongFunction<String> askApart(Properties settings, Set<String> topics) throws Exception {
+        List<URL> places = new ArrayList<>();
+        for (String place : System.getProperty("java.class.path").split(File.pathSeparator)) {
+            places.add(Paths.get(place).toUri().toURL());
+        }
+        ClassLoader common = ClassLoader.getSystemClassLoader();
+        ClassLoader apart = new URLClassLoader(places.toArray(new URL[0]), common.getParent());
+        Thread thread = Thread.currentThread();
+        thread.setContextClassLoader(apart);
+        try {
+            return (LongFunction<String>) apart.loadClass(ClusterProbe.class.getName())
+                    .getMethod("ask", Properties.class, Set.class)
+                    .invoke(null, settings, topics);
+        } finally {
+            thread.setContextClassLoader(common);
+        }
+    }
+
+    /** Ask a cluster all questions; the result waits for the answers until an end in milliseconds. */
+    public static LongFunction<String> ask(Properties settings, Set<String> topics) {
+        ClusterProbe probe = new ClusterProbe(settings, topics);
+        start(probe.admin);
+        start(probe.nodes);
+        probe.answers.values().forEach(ClusterProbe::start);
+        return probe::found;
     }
 
     private static void start(Runnable task) {
