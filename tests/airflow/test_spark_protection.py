@@ -29,6 +29,7 @@ from kafka_migration.orchestration.operators import spark_submission
 from kafka_migration.orchestration.operators.spark_submission import SparkSubmission
 from kafka_migration.orchestration.task.failures import FailedForGood, FailedForNow
 from tests.airflow.world import World, result_in
+from tests.present import present
 from tests.steps.world import P0, RECORD
 
 MASTER = "spark://spark:7077"
@@ -133,6 +134,22 @@ def test_submission_asks_for_the_version_once(world: World, monkeypatch: pytest.
 
     world.refuses("validate_topics", match="VALIDATION_RESULT_MISSING")
     assert ["spark-submit"] == asked
+
+
+def test_progress_that_a_job_tells_is_published(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the provider's hook reads of the job's own lines is the progress of the step."""
+
+    def tell(hook: SparkSubmitHook, *_: object) -> None:
+        lines = ("WARN: 1 of at most 2 records read", "validate_topics: 5 of at most 20 records read (25 %)")
+        hook._process_spark_submit_log(iter(lines))
+
+    monkeypatch.setattr(SparkSubmitHook, "submit", tell)
+    world.source.produce("orders", 0, RECORD)
+    world.copy({P0: 1})
+    world.refuses("validate_topics", match="VALIDATION_RESULT_MISSING")
+    reading = present(present(world.run.news.progress())["reading"])
+
+    assert (5, 20) == (reading["read"], reading["at_most"])
 
 
 @pytest.mark.parametrize("declared", ["", DECLARED])

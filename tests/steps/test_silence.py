@@ -244,7 +244,7 @@ def test_each_poll_writes_its_progress(scene: Scene) -> None:
     def script(now: Scene) -> None:
         written.append(NewsStore(now.world.root, "shop").progress() or {})
         now.world.source.is_down = now.clock.elapsed_s < 60
-        if now.clock.elapsed_s >= 60:
+        if now.clock.elapsed_s >= 120:
             now.copy()
 
     silent("source")(scene)
@@ -255,8 +255,23 @@ def test_each_poll_writes_its_progress(scene: Scene) -> None:
     assert last is not None
     assert ("drained", 0, [], 1) == (last["outcome"], last["lag"], last["silent"], last["generation"])
     first = written[0]
+    assert ([], first["step_at"]) == (last["behind"], last["step_at"])
+    known = [each for each in written if each["lag"]]
+    assert known
+    assert all([{"topic": "orders", "lag": each["lag"]}] == each["behind"] for each in known)
     assert (None, "source cluster", None) == (first["lag"], first["silent"][0]["party"], first["rate"])
     assert scene.world.run.identity.holder == last["run"]
+
+
+def test_watch_keeps_the_begin_of_its_step(scene: Scene) -> None:
+    """A triggerer that starts again tells the time in the step from the step's begin, not from its own."""
+    news, began = NewsStore(scene.world.root, "shop"), "2029-12-31T00:00:00+00:00"
+    scene.script = lambda now: now.copy()
+    begun = a_watch(scene.world)
+    news.tell_step(scene.world.run.identity.holder, "watch_lag", began)
+    watch(scene, begun)
+
+    assert began == (news.progress() or {})["step_at"]
 
 
 @pytest.mark.parametrize("name", ["progress.json", "last-run.json"])

@@ -72,7 +72,8 @@ def test_noise_is_not_told(log: Log, line: str) -> None:
 
 def test_last_word_of_the_job_is_kept(log: Log) -> None:
     """The reason of a failure is the job's last line, whatever Spark logs after it; the hook's lines are logged too."""
-    spark_log = SparkLog(log, "validate_topics")
+    heard: list[str] = []
+    spark_log = SparkLog(log, "validate_topics", heard.append)
     spark_log.info("validate_topics: 1 of at most 2 records read")
     spark_log.info("validate_topics: SPARK_FAILED: it was so")
     spark_log.info(f"{INFO} ShutdownHookManager: Shutdown hook called")
@@ -80,5 +81,6 @@ def test_last_word_of_the_job_is_kept(log: Log) -> None:
     spark_log.debug("of the hook")
 
     assert "SPARK_FAILED: it was so" == spark_log.last_said
+    assert ["1 of at most 2 records read", "SPARK_FAILED: it was so"] == heard
     assert ("info", "Spark-Submit cmd: spark-submit …") in log.lines
     assert ("debug", "of the hook") in log.lines

@@ -342,7 +342,7 @@ def test_status_as_json(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kafka_migration(root, "status", "shop", "--json")
     document = json.loads(capsys.readouterr().out)
 
-    assert (5, "shop", "syncing", [2], {"orders": "PASS"}) == tuple(
+    assert (6, "shop", "syncing", [2], {"orders": "PASS"}) == tuple(
         document[key] for key in ("schema", "migration", "phase", "pending_generations", "topics")
     )
     assert (2, False, None) == tuple(document["last_generation"][key] for key in ("number", "open", "stop_request"))

@@ -19,7 +19,7 @@ from tests.unit.cli.test_cli_present import FOREIGN, POLLED, ended
 
 GOLDEN = Path(__file__).with_name("cli_json.golden")
 # What depends on the time of the test.
-_NOW = re.compile(r'("(?:age|ago|at)": )"(?:[^"]* ago|20[^"]*)"')
+_NOW = re.compile(r'("(?:age|ago|at|step_at|in_step|Copy)": )(?:"(?:[^"]* ago|20[^"]*|\d+s)"|\d+)')
 
 
 def lived(root: Path) -> Path:
@@ -30,7 +30,8 @@ def lived(root: Path) -> Path:
     LedgerStore(root, "shop").append(CutOver(RUN.holder, AT, ("billing",), ("orders",), True, ("audit",)).to_document())
     back = RolledBack(RUN.holder, AT, "restore", ("orders",), ("billing",), ("other",), {"orders": 2})
     LedgerStore(root, "shop").append(back.to_document())
-    NewsStore(root, "shop").tell_progress({**POLLED, "at": datetime.now(UTC).isoformat()})
+    now = datetime.now(UTC).isoformat()
+    NewsStore(root, "shop").tell_progress({**POLLED, "at": now, "step_at": now})
     ended(root, FOREIGN)
     return root
 

@@ -12,9 +12,10 @@ import pytest
 from kafka_migration.adapters.store.run_status_store import NewsStore, StopRequestStore
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.report.run_status import Contradiction, LastRun, age_words, contradictions
+from kafka_migration.core.report.run_status import Contradiction, LastRun, Reading, age_words, contradictions
 from kafka_migration.core.run.stop_request import StopRequest
 from kafka_migration.core.text.terminal_text import shown
+from tests.present import present
 from tests.unit.cli.test_cli import RUN, kafka_migration, lines_of, mirrored_twice
 from tests.unit.cli.test_cli_verdict import BOTH_JUDGED, kept
 
@@ -55,11 +56,11 @@ def ended(root: Path, *findings: Finding, outcome: str = "failed", run: str = RU
 
 
 def test_status_shows_what_goes_on_and_how_old_that_is(root: Path) -> None:
-    """The lines show step, mode, run and age of the news, and the share, lag, rate and time left of the last poll."""
-    NewsStore(root, "shop").tell_progress(POLLED)
+    """The lines show step, its time, mode, run, age of the news; share, lag, rate and time left of the last poll."""
+    NewsStore(root, "shop").tell_progress({**POLLED, "step_at": "2030-01-01T11:40:00+00:00"})
     lines = lines_of(root, NOW)
 
-    assert f"Now         watch_lag, sync, by {RUN.holder} (12s ago)" in lines
+    assert f"Now         watch_lag for 20m00s, sync, by {RUN.holder} (news 12s ago)" in lines
     assert "Progress    60.0% (120,000 of 200,000 offsets), lag 80,000, rate 9,500/s, ETA 8s" in lines
 
 
@@ -78,7 +79,7 @@ def test_old_news_are_called_old(root: Path) -> None:
     NewsStore(root, "shop").tell_progress(POLLED)
 
     now = next(line for line in lines_of(root, NOW + timedelta(hours=3)) if line.startswith("Now"))
-    assert "(3h00m ago; no update since: check that the run and the triggerer are still running)" in now
+    assert "(news 3h00m ago; no update since: check that the run and the triggerer are still running)" in now
 
 
 def test_run_that_has_ended_is_not_at_work(root: Path) -> None:
@@ -93,15 +94,47 @@ def test_run_that_has_ended_is_not_at_work(root: Path) -> None:
 
 
 def test_later_step_keeps_what_the_watch_saw(root: Path) -> None:
-    """A later step is shown, and the progress of the copy remains until another run begins."""
+    """A later step never shows the copy as its own progress; what was copied is a row until another run begins."""
     news = NewsStore(root, "shop")
     news.tell_progress(POLLED)
-    news.tell_step(RUN.holder, "validate_topics", "2030-01-01T11:59:59+00:00")
-    assert any(line.startswith("Now         validate_topics, sync") for line in lines_of(root, NOW))
-    assert any(line.startswith("Progress") for line in lines_of(root, NOW))
+    news.tell_step(RUN.holder, "validate_topics", "2030-01-01T11:59:58+00:00")
+    lines = lines_of(root, NOW)
+    assert any(line.startswith("Now         validate_topics for 2s, sync") for line in lines)
+    assert not any(line.startswith("Progress") for line in lines)
+    assert any(line.startswith("Copied      60.0% (120,000 of 200,000 offsets)") for line in lines)
 
     news.tell_step("another/run#1", "plan", "2030-01-01T11:59:59+00:00")
+    assert not any(line.startswith("Copied") for line in lines_of(root, NOW))
+
+
+def test_validation_has_its_own_progress(root: Path) -> None:
+    """While Spark reads, the progress is that of the read; the next step has none of it."""
+    news = NewsStore(root, "shop")
+    news.tell_progress({**POLLED, "copied": 200_000, "lag": 0, "eta_s": 0.0})
+    news.tell_step(RUN.holder, "validate_topics", "2030-01-01T11:58:00+00:00")
+    began, at = (NOW - timedelta(seconds=age) for age in (110, 10))
+    told = present(Reading.of("100,000 of at most 400,000 records read (25 %), about 5 min left", began, at))
+    news.tell_reading(RUN.holder, told.to_document())
+
+    assert "Progress    25% (100,000 of at most 400,000 records read), ETA 5m00s" in lines_of(root, NOW)
+    news.tell_step(RUN.holder, "judge", "2030-01-01T11:59:59+00:00")
     assert not any(line.startswith("Progress") for line in lines_of(root, NOW))
+
+
+@pytest.mark.parametrize("line", ["", "asking the source", "1 of 2 records read", "x 1 of at most 2 records read"])
+def test_other_lines_of_the_job_tell_no_progress(line: str) -> None:
+    """Only the job's own form of a progress line is read as one."""
+    assert Reading.of(line, NOW, NOW) is None
+
+
+def test_topics_that_are_behind_are_shown_worst_first(root: Path) -> None:
+    """The table has what the watch wrote; a lag that is not known is shown as that."""
+    behind = [{"topic": "orders", "lag": None}, {"topic": "payments", "lag": 80_000}]
+    NewsStore(root, "shop").tell_progress({**POLLED, "behind": behind})
+    lines = lines_of(root, NOW)
+
+    at = lines.index("TOPIC BEHIND  OFFSETS LEFT")
+    assert ["orders        unknown", "payments      80,000"] == lines[at + 1 : at + 3]
 
 
 def test_status_shows_the_last_run_and_its_finding(root: Path) -> None:
@@ -123,7 +156,7 @@ def test_json_has_the_same(root: Path, capsys: pytest.CaptureFixture[str], verb:
 
     holder = document["last_run"] if verb == "status" else document
     assert "TARGET_WRITTEN_BY_OTHERS" == holder["contradictions"][0]["code"]
-    assert {"status": 5, "verdict": 3}[verb] == document["schema"]
+    assert {"status": 6, "verdict": 3}[verb] == document["schema"]
     if verb == "status":
         assert (80_000, "failed") == (document["now"]["lag"], document["last_run"]["outcome"])
 

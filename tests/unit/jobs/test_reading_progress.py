@@ -5,13 +5,16 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from kafka_digest.reading.read_windows import SideRange, WindowPlan
 from kafka_digest.reading.spark_progress import Workload, progress_line, telling_progress
+from kafka_migration.core.report.run_status import Reading
 
 MINUTE = 60.0
+BEGAN = datetime(2030, 1, 1, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -29,8 +32,13 @@ MINUTE = 60.0
     ],
 )
 def test_line(read: int, offsets: int, elapsed_s: float, expected: str) -> None:
-    """The time left follows from the rate so far; the share is rounded down, so only a complete read shows 100 %."""
+    """The time left follows from the rate so far; the share is rounded down, so only a complete read shows 100 %.
+
+    Airflow's side reads the same numbers from the line.
+    """
     assert expected == progress_line(read, offsets, elapsed_s)
+    told = Reading.of(expected, BEGAN, BEGAN + timedelta(seconds=elapsed_s))
+    assert told == Reading(BEGAN, BEGAN + timedelta(seconds=elapsed_s), read, max(offsets, read))
 
 
 def window(start: int, end: int) -> WindowPlan:

@@ -32,6 +32,7 @@ ALLOWED = {
     "core/evidence/evidence_documents.py": "a reason for each form of a kind of document, three at most",
     "core/groups/clusters_seen.py": "a reason for each of two clusters",
     "core/cutover/not_moved.py": "codes",
+    "core/report/run_forecast.py": "the phases of a run",
     "core/kafka/transaction_log.py": "two reasons",
     "core/spark/spark_target.py": "settings of Spark",
     "cli/shell/arguments.py": "the options of a command",

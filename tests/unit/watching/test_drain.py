@@ -11,11 +11,13 @@ from kafka_migration.core.kafka.offsets import Known, Offsets, TopicPartition, U
 from kafka_migration.core.watching.drain import (
     Drain,
     PartitionReading,
+    TopicLag,
     drain_of,
     expected_next,
     gap_findings,
     gaps_of,
     lag_of,
+    topics_behind,
 )
 from tests.unit.partitions import P0, P1
 
@@ -58,6 +60,22 @@ def test_unknown_lag_is_not_summable() -> None:
 
     assert isinstance(total([Known(5), unread]), Unknown)
     assert Known(7) == total([Known(5), Known(2)])
+
+
+def test_worst_topics_come_first() -> None:
+    """A topic with an unknown lag precedes the largest one, a drained topic is none, and at most 20 are named."""
+    many = {TopicPartition(f"t{n:02}", 0): PartitionReading(100, 0, n) for n in range(1, 41)}
+    orders = {P0: PartitionReading(10, 0, 10), P1: PartitionReading(10, 0, None)}
+    done = {TopicPartition("done", 0): PartitionReading(10, 0, 10)}
+    found = topics_behind({**many, **orders, **done})
+
+    assert [TopicLag(P0.topic, None), TopicLag("t01", 99), TopicLag("t02", 98)] == list(found[:3])
+    assert 20 == len(found)
+
+
+def test_lag_of_a_topic_is_that_of_all_its_partitions() -> None:
+    """The lags of its partitions are added up."""
+    assert (TopicLag(P0.topic, 7),) == topics_behind({P0: PartitionReading(10, 0, 8), P1: PartitionReading(10, 0, 5)})
 
 
 def test_gap_names_the_lost_range() -> None:

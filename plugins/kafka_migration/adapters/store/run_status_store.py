@@ -49,7 +49,13 @@ class NewsStore:
     def tell_step(self, run: str, step: str, at: str) -> None:
         """Record the current step of a run; the last values of its watch are kept."""
         known = self.known_progress(run)
-        self.tell_progress({**known, "schema": 1, "run": run, "step": step, "at": at, "step_at": at})
+        own = {"schema": 1, "run": run, "step": step, "at": at, "step_at": at, "reading": None}
+        self.tell_progress({**known, **own})
+
+    def tell_reading(self, run: str, reading: Mapping[str, Any]) -> None:
+        """Record how far the Spark job of the current step has read, and when."""
+        if known := self.known_progress(run):
+            self.tell_progress({**known, "at": reading["at"], "reading": reading})
 
     def tell_stopped(self, run: str, generation: int, at: str) -> None:
         """Record that a generation of MirrorMaker has ended, with or without a stop certificate."""

@@ -85,17 +85,28 @@ def status_lines(answer: StatusAnswer) -> list[str]:
     pending = some([str(number) for number in answer.pending_generations])
     rows.append(("Pending", f"generation {pending}: stopped, not validated yet" if pending else "none"))
     topics = [(topic, verdict or "not validated yet") for topic, verdict in answer.topics.items()]
-    return [*aligned(rows), *(["", *aligned([("TOPIC", "VERDICT"), *topics])] if topics else [])]
+    tables = (_behind(answer.now), [("TOPIC", "VERDICT"), *topics] if topics else [])
+    return [*aligned(rows), *(line for table in tables if table for line in ("", *aligned(table)))]
+
+
+def _behind(now: ActiveRun | None) -> list[tuple[str, str]]:
+    """Return the table of the topics that the active run has not copied completely."""
+    lags = [(each.topic, "unknown" if each.lag is None else f"{each.lag:,}") for each in (now.behind if now else ())]
+    return [("TOPIC BEHIND", "OFFSETS LEFT"), *lags] if lags else []
 
 
 def _now_rows(now: ActiveRun | None) -> list[tuple[str, str]]:
     if now is None:
         return [("Now", "no active run")]
-    doing = ", ".join(filter(None, (now.step, now.stage, now.mode)))
+    doing = ", ".join(filter(None, (now.stage, now.mode)))
     old = "" if now.is_fresh else "; no update since: check that the run and the triggerer are still running"
-    rows = [("Now", f"{doing}, by {now.run} ({now.age}{old})")]
+    rows = [("Now", f"{now.step} for {now.in_step}, {doing}, by {now.run} (news {now.age}{old})")]
     if now.words:
         rows.append(("Progress", now.words))
+    if now.copy_words and now.copy_words != now.words:
+        rows.append(("Copied", now.copy_words))
+    if now.forecast:
+        rows.append(("Ends", str(now.forecast)))
     return rows + [("Silent", f"{each.party} since {each.since}: {each.reason}") for each in now.silent]
 
 

@@ -6,14 +6,17 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal
+from typing import ClassVar, Literal
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.run_document import RunDocument
+from kafka_migration.core.report.run_forecast import PastRun
+from kafka_migration.core.run.task_steps import TaskId
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.core.validation.judge_document import JudgedTopic
+from kafka_migration.core.watching.drain import TopicLag
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,12 @@ class Contradiction(Document):
 
 @dataclass(frozen=True, slots=True)
 class LastRun(Document):
-    """How the last run ended; `contradictions` includes those of earlier runs that no run has refuted since."""
+    """How the last run ended; `contradictions` includes those of earlier runs that no run has refuted since.
+
+    `past` has the times of the newest run that has validated records, for forecasts.
+    """
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"past"})
 
     run: str
     at: datetime
@@ -47,6 +55,7 @@ class LastRun(Document):
     evidence: str = ""
     findings: tuple[Finding, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
+    past: PastRun | None = None
     schema: Literal[1] = 1
 
 
@@ -72,13 +81,49 @@ class Silent(Document):
     reason: str
 
 
+# What a Spark job says from time to time; `spark_progress.progress_line` writes it.
+_READING = re.compile(r"(?P<read>[0-9,]+) of at most (?P<at_most>[0-9,]+) records read\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading(Document):
+    """How many records a Spark job has read on both sides at a moment; some of the offsets hold no record."""
+
+    began_at: datetime
+    at: datetime
+    read: int
+    at_most: int
+
+    @classmethod
+    def of(cls, line: str, began_at: datetime, at: datetime) -> Reading | None:
+        """Read a line of the job; `None` if it does not tell the progress."""
+        found = _READING.match(line)
+        return found and cls(began_at, at, *(int(number.replace(",", "")) for number in found.groups()))
+
+    @property
+    def left_s(self) -> float | None:
+        """The seconds until everything is read, if the job reads on as fast as so far; `None`: unknown."""
+        so_far_s = (self.at - self.began_at).total_seconds()
+        return max(0, self.at_most - self.read) * so_far_s / self.read if self.read else None
+
+    @property
+    def words(self) -> str:
+        """The share, the records, and the time left."""
+        share = f"{100 * min(1.0, self.read / self.at_most):.0f}% " if self.at_most else ""
+        left = "unknown" if self.left_s is None else duration(self.left_s)
+        return f"{share}({self.read:,} of at most {self.at_most:,} records read), ETA {left}"
+
+
 @dataclass(frozen=True, slots=True)
 class Progress(Document):
-    """The current step of a run, and the last readings of its watch; `None` means *unknown*."""
+    """The current step of a run, and the last readings of its watch and of its Spark job; `None` means *unknown*."""
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"step_at", "behind", "reading"})
 
     run: str
     at: datetime
     step: str = ""
+    step_at: datetime | None = None
     stage: str = ""
     mode: str = ""
     generation: int | None = None
@@ -90,10 +135,24 @@ class Progress(Document):
     outcome: str | None = None
     ended_at: str | None = None
     silent: tuple[Silent, ...] = ()
+    behind: tuple[TopicLag, ...] = ()
+    reading: Reading | None = None
 
     @property
     def words(self) -> str:
-        """The progress of the copy: share, lag, rate, time left; empty while nothing is known of it."""
+        """The progress of the current step; empty if the step has none, or while nothing is known of it."""
+        if self.reading:
+            return self.reading.words
+        return self.copy_words if self.step == TaskId.WATCH_LAG else ""
+
+    @property
+    def copy_left_s(self) -> float | None:
+        """The seconds until the copy reaches its goals, during the watch; `None`: unknown."""
+        return self.eta_s if self.step == TaskId.WATCH_LAG else None
+
+    @property
+    def copy_words(self) -> str:
+        """The copy at the last poll: share, lag, rate, time left; empty while nothing is known of it."""
         if self.copied is None or self.total is None or (self.lag is None and not self.total):
             return ""
         share = 100.0 if not self.total else 100 * min(1.0, self.copied / self.total)

@@ -7,14 +7,15 @@ goal there may be only transaction markers or compaction holes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Probe
-from kafka_migration.core.kafka.offsets import Known, Lag, Offsets, Ranges, TopicPartition, Unknown
+from kafka_migration.core.kafka.offsets import Known, Lag, Offsets, Ranges, TopicPartition, Unknown, total
 from kafka_migration.core.target.target_topics import COPY_ELSEWHERE
 
 
@@ -62,6 +63,35 @@ def lag_of(reading: PartitionReading) -> Lag:
     if reading.expected_next is None or reading.source_log_start is None:
         return Unknown("the position or log start could not be read")
     return Known(max(0, reading.goal - reading.expected_next))
+
+
+# Each poll writes them, so their number has a limit.
+MOST_TOPICS_BEHIND = 20
+
+
+@dataclass(frozen=True, slots=True)
+class TopicLag(Document):
+    """The number of offsets of a topic that are not copied yet; `None`: unknown."""
+
+    topic: str
+    lag: int | None
+
+
+def topics_behind(readings: Mapping[TopicPartition, PartitionReading]) -> tuple[TopicLag, ...]:
+    """Return the topics that are not copied to their goals, at most 20: unknown lags first, then the largest ones."""
+    lags: dict[str, list[Lag]] = {}
+    for partition, reading in readings.items():
+        lags.setdefault(partition.topic, []).append(lag_of(reading))
+    behind = [TopicLag(topic, lag.offsets if isinstance(lag, Known) else None) for topic, lag in _totals(lags)]
+    worst_first = sorted(behind, key=lambda each: (each.lag is not None, -(each.lag or 0), each.topic))
+    return tuple(worst_first[:MOST_TOPICS_BEHIND])
+
+
+def _totals(lags: Mapping[str, Collection[Lag]]) -> Iterator[tuple[str, Lag]]:
+    """Yield the lag of each topic that has one."""
+    for topic, each in lags.items():
+        if (lag := total(each)) != Known(0):
+            yield topic, lag
 
 
 def gap_findings(gaps: Ranges, code: Code = Code.GAP) -> tuple[Finding, ...]:

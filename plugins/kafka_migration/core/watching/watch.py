@@ -18,11 +18,13 @@ from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.core.watching.drain import (
     Drain,
     PartitionReading,
+    TopicLag,
     deletion_findings,
     drain_of,
     expected_next,
     gaps_of,
     lag_of,
+    topics_behind,
 )
 from kafka_migration.core.watching.fence import FenceProof
 from kafka_migration.core.watching.progress import ProgressMeter, progress_line
@@ -170,6 +172,7 @@ class Watch:
     meter: ProgressMeter = field(init=False)
     aim: Aim = field(init=False)
     lag: Lag = field(init=False, default=Unknown("nothing read yet"))
+    behind: tuple[TopicLag, ...] = field(init=False, default=())
     passes: int = 0
     progress: str = ""
     proved: dict[TopicPartition, int] = field(default_factory=dict)
@@ -185,7 +188,7 @@ class Watch:
         """Add a poll; return the result when the watch is over."""
         self._aim_at(poll.aim or self.aim)
         self.proved |= {p: r.probe.offset for p, r in poll.readings.items() if r.probe is not None}
-        self.lag = _lag(poll)
+        self.lag, self.behind = _lag(poll), topics_behind(poll.readings)
         if isinstance(self.lag, Known):
             self.meter.add(now_s, self.meter.total - min(self.lag.offsets, self.meter.total))
         self.progress = progress_line(self.meter, self.lag, now_s - self.started_s, self._state(poll))

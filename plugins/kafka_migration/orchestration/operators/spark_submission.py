@@ -12,7 +12,8 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import cache
+from datetime import datetime
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from kafka_migration.airflow_adapters.installed_spark import spark_client_findin
 from kafka_migration.airflow_adapters.spark_archive import archive_key, archive_of
 from kafka_migration.core.connections.java_properties import spark_options
 from kafka_migration.core.findings.errors import Refused, ValidationFailed
+from kafka_migration.core.report.run_status import Reading
 from kafka_migration.core.spark.driver_java import driver_settings
 from kafka_migration.core.spark.spark_target import (
     SparkTarget,
@@ -72,6 +74,7 @@ class SparkSubmission(SparkSubmitOperator):
         self.is_killed = False
         self.spark_settings: dict[str, str] = {}
         self._spark_log: SparkLog | None = None
+        self._heard: Callable[[str], None] = _unheard
         # Each question starts Java.
         self._versions = cache(spark_versions)
 
@@ -86,7 +89,7 @@ class SparkSubmission(SparkSubmitOperator):
         hook = super()._get_hook()
         if self.is_killed:
             raise AirflowException("The task was stopped before it started Spark.")
-        self._spark_log = SparkLog(hook.log, Path(self.application).stem)
+        self._spark_log = SparkLog(hook.log, Path(self.application).stem, self._heard)
         hook._log = self._spark_log
         return hook
 
@@ -115,6 +118,7 @@ class SparkSubmission(SparkSubmitOperator):
         place = settings.evidence_place()
         clients = _clients(run, job.client_id)
         target = self._safe_target(run, clients)
+        self._heard = partial(_tell_reading, run, run.clock.now())
         with private_folder() as folder:
             self._conn_id = target.connection
             # On the command line, so that no other setting replaces the mode that was checked.
@@ -185,6 +189,16 @@ class SparkSubmission(SparkSubmitOperator):
             raise FailedForNow(str(finding)) from None
 
 
+def _tell_reading(run: MigrationRun, began_at: datetime, line: str) -> None:
+    """Publish the progress that a job tells. In deploy mode `cluster` its lines are only in the cluster's log."""
+    if reading := Reading.of(line, began_at, run.clock.now()):
+        run.news.tell_reading(run.identity.holder, reading.to_document())
+
+
+def _unheard(line: str) -> None:
+    """Do nothing."""
+
+
 def without_core_dumps() -> None:
     """Let no process that this task starts write a core dump, which would contain the logins."""
     _, hard = resource.getrlimit(resource.RLIMIT_CORE)
@@ -247,10 +261,12 @@ class SparkLog:
     """A logger that drops Spark's routine lines, and logs warnings and errors with their level.
 
     :param program: the job; its own lines begin with this name
+    :param heard: gets each of its own lines
     """
 
-    def __init__(self, log: Any, program: str) -> None:
+    def __init__(self, log: Any, program: str, heard: Callable[[str], None] = _unheard) -> None:
         self._log = log
+        self._heard = heard
         self._own = f"{program}: "
         self.last_said = ""
 
@@ -264,6 +280,7 @@ class SparkLog:
         elif text.startswith(self._own):
             self.last_said = text.removeprefix(self._own)
             self._log.info("%s", text)
+            self._heard(self.last_said)
         else:
             self._tell(text)
 

@@ -17,8 +17,10 @@ from kafka_migration.core.ledger.cutovers import CutOver, RolledBack
 from kafka_migration.core.ledger.generations import StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Phase
+from kafka_migration.core.report.run_forecast import Doing, Forecast, forecast
 from kafka_migration.core.report.run_status import Contradiction, LastRun, Progress, age_words
 from kafka_migration.core.run.stop_request import StopRequest
+from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.core.validation.coverage import CoverageSummary, FlawKind, PartitionCoverage, TopicCoverage
 from kafka_migration.core.validation.coverage_rules import coverage_of
 from kafka_migration.steps.answers.kept_migration import MigrationStore
@@ -107,18 +109,21 @@ def _newest_time(ledger: Ledger) -> str | None:
     return max([*generations, *(judgement.at for judgement in ledger.judgements)], default=None)
 
 
-STATUS_SCHEMA: Final = 5
+STATUS_SCHEMA: Final = 6
 # A progress document older than this may belong to a run that is no longer active.
 FRESH_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
 class ActiveRun(Progress):
-    """The progress of the active run, with its words, its age in words, and whether it is recent."""
+    """The progress of the active run, with its words, its age in words, whether it is recent, and its forecast end."""
 
     words: str = ""
+    copy_words: str = ""
+    in_step: str = ""
     age: str = ""
     is_fresh: bool = True
+    forecast: Forecast | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +149,7 @@ class LastGeneration(Document):
 class StatusAnswer(Document):
     """The status of one migration; `None` means *nothing yet*. A topic without a verdict is not judged."""
 
-    schema: Literal[5] = STATUS_SCHEMA
+    schema: Literal[6] = STATUS_SCHEMA
     migration: str
     phase: Phase
     ledger: Confirmation
@@ -256,9 +261,19 @@ def _active_run(store: MigrationStore, now: datetime) -> ActiveRun | None:
     progress = store.progress()
     if progress is None:
         return None
+    last, since = store.last_run(), progress.step_at or progress.at
     is_fresh = (now - progress.at).total_seconds() <= FRESH_S
-    news = {"words": progress.words, "age": age_words(progress.at, now), "is_fresh": is_fresh}
-    return ActiveRun.from_document({**progress.to_document(), **news})
+    left_s = progress.reading.left_s if progress.reading else progress.copy_left_s
+    doing = Doing(progress.step, progress.mode, since, progress.at, left_s if is_fresh else None, progress.total)
+    return ActiveRun.extended(
+        progress,
+        words=progress.words,
+        copy_words=progress.copy_words,
+        in_step=duration(max(0.0, (now - since).total_seconds())),
+        age=age_words(progress.at, now),
+        is_fresh=is_fresh,
+        forecast=forecast(doing, None if last is None else last.past, now),
+    )
 
 
 def _ended_run(last: LastRun | None, now: datetime) -> EndedRun | None:

@@ -28,7 +28,8 @@ from kafka_migration.core.report.alerts import Alert, Ended, ended_alert
 from kafka_migration.core.report.markdown_report import render_report
 from kafka_migration.core.report.run_assembly import assembled
 from kafka_migration.core.report.run_document import Refusal, RunDocument
-from kafka_migration.core.report.run_status import Contradiction, LastRun, contradictions
+from kafka_migration.core.report.run_forecast import PastRun
+from kafka_migration.core.report.run_status import LastRun, contradictions
 from kafka_migration.core.rollback.decommission import (
     Condition,
     NotKnown,
@@ -299,7 +300,7 @@ def may_still_run(run: MigrationRun, released: Released) -> bool:
 def tell_last_run(run: MigrationRun, ended: Ended, document: RunDocument) -> None:
     """Replace the document of the last run. A failed write does not affect the run."""
     at, who = run.now(), run.identity.holder
-    before, findings = _contradictions_before(run), ended.findings
+    before, findings = _last_run_before(run), ended.findings
     told = LastRun(
         run=who,
         at=datetime.fromisoformat(at),
@@ -309,19 +310,22 @@ def tell_last_run(run: MigrationRun, ended: Ended, document: RunDocument) -> Non
         note=document.note,
         evidence=ended.evidence,
         findings=findings,
-        contradictions=contradictions(before, findings, who, at, _refuted(run, document)),
+        contradictions=contradictions(
+            before.contradictions if before else (), findings, who, at, _refuted(run, document)
+        ),
+        past=PastRun.of(document, None if before is None else before.past),
     )
     run.news.tell_last_run(told.to_document())
     run.news.tell_ended(who, at)
 
 
-def _contradictions_before(run: MigrationRun) -> tuple[Contradiction, ...]:
+def _last_run_before(run: MigrationRun) -> LastRun | None:
     try:
         before = run.news.last_run()
-        return () if before is None else LastRun.from_document(before).contradictions
+        return None if before is None else LastRun.from_document(before)
     except Exception:
         # Only informational: an unreadable old document must not prevent writing the new one.
-        return ()
+        return None
 
 
 def _refuted(run: MigrationRun, document: RunDocument) -> Collection[str] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -25,7 +25,7 @@ from kafka_migration.core.run.task_steps import TaskId
 from kafka_migration.core.stored.stored_documents import PlanDocument
 from kafka_migration.core.text.shortened import sentence
 from kafka_migration.core.text.terminal_text import duration, moment
-from kafka_migration.core.watching.drain import Drain, PartitionReading, drain_of, expected_next
+from kafka_migration.core.watching.drain import Drain, PartitionReading, TopicLag, drain_of, expected_next
 from kafka_migration.core.watching.fence import held_offsets
 from kafka_migration.core.watching.unreachable import Party, Silence, SilenceWatch, silences_of
 from kafka_migration.core.watching.watch import Aim, Outcome, Poll, Watch, WatchResult
@@ -53,12 +53,14 @@ class WatchNews(Document):
     generation: int
     at: str
     step: TaskId = TaskId.WATCH_LAG
+    step_at: str
     stage: str
     copied: int
     total: int
     lag: int | None
     rate: float | None
     eta_s: float | None
+    behind: tuple[TopicLag, ...]
     line: str
     silent: tuple[Silence, ...]
     outcome: Outcome | None
@@ -92,13 +94,20 @@ class MirrorWatcher(Noticing):
     # The evidence store may hang, and the lease must still be renewed.
     store: Aside = field(init=False, default_factory=Aside)
     _roll: RollCall = field(init=False, default_factory=RollCall)
+    _step_at: str = field(init=False)
 
     def __post_init__(self) -> None:
         settings = self.migration.watch
         started_s, plan = self.clock.monotonic_s(), self.plan
         held_back = held_offsets(plan.held_back or {})
         self.watch = Watch(plan.positions, plan.goals, settings.stall_after_s, started_s, held_back)
-        self.silence = SilenceWatch(settings.stall_after_s, settings.unreachable_after_s, self._known_silences())
+        # What was told before a restart of the triggerer.
+        run = self.reviver.run
+        known = run.news.known_progress(run.identity.holder)
+        self._step_at = known.get("step_at") or run.now()
+        self.silence = SilenceWatch(
+            settings.stall_after_s, settings.unreachable_after_s, _known_silences(known.get("silent", ()))
+        )
         self._take_up()
 
     @property
@@ -125,12 +134,14 @@ class MirrorWatcher(Noticing):
             mode=run.request.mode,
             generation=self.generation,
             at=run.now(),
+            step_at=self._step_at,
             stage=self.guide.stage,
             copied=meter.copied,
             total=meter.total,
             lag=known,
             rate=None if known is None else meter.rate,
             eta_s=None if known is None else meter.eta_s,
+            behind=self.watch.behind,
             line=self.progress,
             silent=tuple(self.silence.silences.values()),
             outcome=None if self.result is None else self.result.outcome,
@@ -217,14 +228,6 @@ class MirrorWatcher(Noticing):
         if readings is None or health is None:
             return self._waiting()
         return Poll(readings, health, reply.alarm, aim=aim)
-
-    def _known_silences(self) -> dict[Party, Silence]:
-        """Return the silences that were known before a triggerer restart, so that they keep their start time."""
-        run = self.reviver.run
-        try:
-            return silences_of(run.news.known_progress(run.identity.holder).get("silent", ()))
-        except (TypeError, ValueError):
-            return {}
 
     def _waiting(self, reason: str = "") -> Poll:
         """Return a poll without readings; its reason starts with long silences, or else with the present ones."""
@@ -370,6 +373,14 @@ class MirrorWatcher(Noticing):
             for p, high in high_watermarks.items()
         }
         return explained(findings, causes)
+
+
+def _known_silences(told: Iterable[object]) -> dict[Party, Silence]:
+    """Return the silences that were told, which keep their start time."""
+    try:
+        return silences_of(told)
+    except (TypeError, ValueError):
+        return {}
 
 
 def _is_stall_of(finding: Finding, partition: TopicPartition) -> bool:
