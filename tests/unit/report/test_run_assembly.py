@@ -21,6 +21,7 @@ from kafka_migration.core.report.next_steps import ConfirmedCutover, after_cutov
 from kafka_migration.core.report.run_assembly import assembled
 from kafka_migration.core.report.run_document import GroupResult, Refusal, RunDocument
 from kafka_migration.core.run.run_window import Interval, RunWindow
+from kafka_migration.core.stored.stored_documents import CutoverDocument
 from kafka_migration.core.text.quoting import group_subject
 from tests.stored_examples import read_run
 from tests.unit.groups.copied_partition import moved
@@ -152,7 +153,9 @@ def test_report_shows_names_as_they_are() -> None:
     groups = {"moved": [hostile], "left_behind": {hostile: (finding,)}, "not_chosen": [hostile]}
     steps = after_cutover(ConfirmedCutover(**where, **groups))  # type: ignore[arg-type]
     refusals = [Refusal("sync_offsets", (finding,), "OffsetsNotMoved")]
-    run = run_with({Kind.CUTOVER: {"next_steps": list(steps)}}, refusals, outcome="partly done")
+    cut_over = CutoverDocument("r", "t", (hostile,), ("orders",), True, next_steps=steps)
+    run = run_with({Kind.CUTOVER: cut_over.to_document()}, refusals, outcome="partly done")
+    assert () == run.steps.unfit
     report = render_report(replace(run, groups=(row,)))
 
     assert "orders[3]" in report

@@ -7,12 +7,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.report.run_document import TimedPhase
 from kafka_migration.core.report.run_forecast import Doing, PastRun, forecast
+from kafka_migration.core.report.run_status import LastRun, next_start
 from kafka_migration.core.run.task_steps import RunPhase
+from kafka_migration.core.stored.stored_documents import CutoverDocument
 from kafka_migration.core.validation.judge_document import RecordCounts
+from kafka_migration.core.watching.retention_forecast import ForecastDocument
 from tests.present import present
-from tests.unit.report.test_run_assembly import BEGUN
+from tests.unit.report.test_run_assembly import BEGUN, run_with
 
 NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
 PAST = PastRun({"Copy": 600.0, "Stop MirrorMaker": 5.0, "Validate": 60.0, "Plan the groups": 20.0}, 1_000)
@@ -82,3 +86,17 @@ def test_cutover_names_the_wait_for_people() -> None:
 
     assert (True, (str(RunPhase.WRITE_GROUPS),)) == (found.waits_for_people, found.unknown)
     assert "plus the time in which the run waits for people" in str(found)
+
+
+def test_run_that_stopped_mirrormaker_sets_the_next_start() -> None:
+    """A run that stopped MirrorMaker knows the moment anew, another one keeps it, and a cutover ends it."""
+    known = ForecastDocument("2030-01-02T00:00:00+00:00", "orders[0]", "retention.ms 1")
+    before = LastRun("r", NOW, "sync", "success", "PASS", next_start=known)
+    stopped = run_with({Kind.STOP: {"forecast": None}})
+
+    assert known == next_start(BEGUN, before)
+    assert next_start(BEGUN, None) is None
+    assert next_start(run_with({Kind.STOP: {"forecast": known.to_document()}}), None) == known
+    assert next_start(stopped, before) is None
+    moved = CutoverDocument("r", "t", ("billing",), ("orders",), False, next_steps=())
+    assert next_start(run_with({Kind.CUTOVER: moved.to_document()}), before) is None

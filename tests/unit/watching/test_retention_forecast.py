@@ -69,7 +69,9 @@ def test_what_is_overdue_is_due_now() -> None:
     overdue = forecast(BY_TIME, uncopied_since={P0: NOW - 9 * HOUR})
 
     assert NOW.isoformat() == overdue.at
-    assert "the next run must start before 2030-01-01T00:00+00:00: orders[0], retention.ms 21,600,000" == str(overdue)
+    assert "the next run must start before Tue 2030-01-01T00:00+00:00: orders[0], retention.ms 21,600,000" == str(
+        overdue
+    )
 
 
 def test_by_size_the_log_start_moves_as_fast_as_records_come() -> None:

@@ -13,6 +13,7 @@ from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.ledger.cutovers import CutOver, RolledBack
 from kafka_migration.core.ledger.generations import StopCertificate
 from kafka_migration.core.text.shortened import some
+from kafka_migration.steps.answers.health import CHECK_SCHEMA, Health, checked
 from kafka_migration.steps.answers.status_answer import (
     STATUS_SCHEMA,
     ActiveRun,
@@ -30,17 +31,35 @@ def add_status(verbs: Verbs) -> None:
     """Add the verb `status`."""
     text = "show the status of one migration or of all"
     verb = add_verb(verbs, status, "status", text, "status demo -o json", is_name_optional=True)
+    help_text = "print only what is wrong, late or waits for a person; the exit code says which"
+    verb.add_argument("--check", action="store_true", help=help_text)
     add_output(verb)
 
 
 def status(arguments: Namespace) -> int:
     """Print the status of one migration, or of all, as lines or as one JSON document."""
     now = datetime.now(UTC)
+    if arguments.check:
+        return _check(arguments, now)
     if arguments.name is None:
         return _status_of_all(arguments, now)
     answer = status_answer(opened(arguments.evidence_root, arguments.name), now)
     respond(arguments, answer, status_lines(answer))
     return ExitCode.DONE
+
+
+_CHECKED = {Health.GOOD: ExitCode.DONE, Health.WRONG: ExitCode.FAILED, Health.NEEDS_A_PERSON: ExitCode.NOT_READY}
+
+
+def _check(arguments: Namespace, now: datetime) -> int:
+    """Print a line per problem of one migration or of all; return the exit code of the worst migration."""
+    place, name = arguments.evidence_root, arguments.name
+    found = checked(all_opened(place) if name is None else [opened(place, name)], now, findings_of)
+    document = {"schema": CHECK_SCHEMA, "migrations": [each.to_document() for each in found.migrations]}
+    lines = [f"{each.migration}: {line}" for each in found.migrations for line in each.problems or (each.health,)]
+    respond(arguments, document, lines)
+    complain(found.problems)
+    return ExitCode.REFUSED if found.problems else _CHECKED[found.health]
 
 
 def _status_of_all(arguments: Namespace, now: datetime) -> int:
@@ -119,6 +138,8 @@ def _last_run_rows(last: EndedRun | None) -> list[tuple[str, str]]:
     rows += [("Found", str(finding)) for finding in found[:_NAMED_FINDINGS]]
     if (more := len(found) - _NAMED_FINDINGS) > 0:
         rows.append(("Found", f"… and {more} more; -o json shows all"))
+    if last.next_start:
+        rows.append(("Next run", f"must start before {last.next_start.words}"))
     return rows + [("Contradicted", str(each)) for each in last.contradictions]
 
 

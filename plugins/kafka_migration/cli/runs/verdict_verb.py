@@ -13,7 +13,7 @@ from kafka_migration.steps.answers.status_answer import ProvedTopic, VerdictAnsw
 
 _EXIT_CODES = {
     "FAIL": ExitCode.FAILED,
-    "NOT_VERIFIABLE": ExitCode.FAILED,
+    "NOT_VERIFIABLE": ExitCode.NOT_READY,
     "nothing copied": ExitCode.NOT_READY,
     "pending": ExitCode.NOT_READY,
 }
@@ -51,12 +51,12 @@ def verdict_lines(answer: VerdictAnswer) -> list[str]:
     ]
 
 
-_COLUMNS = ("TOPIC", "VERDICT", "SOURCE OFFSETS", "TARGET RECORDS", "LAST JUDGED")
+_COLUMNS = ("TOPIC", "VERDICT", "SOURCE RECORDS", "TARGET RECORDS", "LAST JUDGED")
 
 
 def _cells(found: ProvedTopic) -> tuple[str, ...]:
     judged = f"{found.judged_at} by {found.judged_by}" if found.judged_at else "never"
-    return found.standing, f"{found.source_offsets:,}", record_count(found.target_records), judged
+    return found.standing, record_count(found.source_records), record_count(found.target_records), judged
 
 
 def _reasons(found: ProvedTopic) -> Iterator[str]:

@@ -17,6 +17,7 @@ from kafka_migration.core.run.task_steps import TaskId
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.core.validation.judge_document import JudgedTopic
 from kafka_migration.core.watching.drain import TopicLag
+from kafka_migration.core.watching.retention_forecast import ForecastDocument
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +42,11 @@ class Contradiction(Document):
 class LastRun(Document):
     """How the last run ended; `contradictions` includes those of earlier runs that no run has refuted since.
 
-    `past` has the times of the newest run that has validated records, for forecasts.
+    `past` has the times of the newest run that has validated records, for forecasts. `next_start` is the moment before
+    which the next run must start, as the newest run that stopped MirrorMaker has found it.
     """
 
-    ADDED: ClassVar[frozenset[str]] = frozenset({"past"})
+    ADDED: ClassVar[frozenset[str]] = frozenset({"past", "next_start"})
 
     run: str
     at: datetime
@@ -56,6 +58,7 @@ class LastRun(Document):
     findings: tuple[Finding, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
     past: PastRun | None = None
+    next_start: ForecastDocument | None = None
     schema: Literal[1] = 1
 
 
@@ -70,6 +73,18 @@ def contradictions(
     new = (Contradiction(str(f.code), f.subject, f.found, run, at) for f in findings if f.code.contradicts)
     known = {(each.code, each.subject): each for each in (*kept, *new)}
     return tuple(known.values())
+
+
+def next_start(run: RunDocument, before: LastRun | None) -> ForecastDocument | None:
+    """Return before when the next run must start; a run that did not stop MirrorMaker changes nothing.
+
+    `None`: the source keeps everything, or a cutover has moved the topics.
+    """
+    if run.steps.cutover:
+        return None
+    if run.steps.stop:
+        return run.steps.stop.forecast
+    return before.next_start if before else None
 
 
 @dataclass(frozen=True, slots=True)

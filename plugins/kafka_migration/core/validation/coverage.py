@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from typing import ClassVar
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.verdict import Verdict, worst
@@ -101,6 +102,8 @@ class PartitionCoverage:
 class CoverageSummary(Document):
     """What the ledger proves about a topic, without its partitions: the properties of `TopicCoverage`."""
 
+    ADDED: ClassVar[frozenset[str]] = frozenset({"source_records"})
+
     verdict: Verdict | None
     standing: str
     proved: bool
@@ -112,6 +115,7 @@ class CoverageSummary(Document):
     judged_by: str | None
     reasons: tuple[str, ...]
     further_reasons: int
+    source_records: int | None = None
 
 
 @dataclass(frozen=True)
@@ -163,9 +167,17 @@ class TopicCoverage:
         return sum(end - start for p in self.partitions.values() for start, end in p.proved("source"))
 
     @property
+    def source_records(self) -> int | None:
+        """The number of proved source records; `None` if parts of a comparison cannot be counted."""
+        return self._records("source")
+
+    @property
     def target_records(self) -> int | None:
         """The number of proved target records; `None` if parts of a comparison cannot be counted."""
-        counts = [_count(comparison, offsets) for comparison, offsets in self._proved_on("target")]
+        return self._records("target")
+
+    def _records(self, side: Side) -> int | None:
+        counts = [_count(comparison, side, offsets) for comparison, offsets in self._proved_on(side)]
         return None if None in counts else sum(count for count in counts if count is not None)
 
     @property
@@ -197,6 +209,7 @@ class TopicCoverage:
             judged_by=None if self.last is None else self.last.run,
             reasons=reasons[:shown],
             further_reasons=len(reasons[shown:]),
+            source_records=self.source_records,
         )
 
     def reasons(self) -> Iterator[str]:
@@ -222,16 +235,19 @@ def _verdict_without_offsets(judgement: Judgement, topic: str) -> Verdict:
 def _surplus(comparison: Comparison, offsets: int, on_source: int) -> int:
     """Return the surplus in this many of a comparison's target and source offsets; others have replaced the rest."""
     surplus = max(0, comparison.target_records - comparison.source_records)
-    return surplus if offsets == _spanned(comparison) else min(surplus, max(0, offsets - on_source))
+    return surplus if offsets == _spanned(comparison, "target") else min(surplus, max(0, offsets - on_source))
 
 
-def _spanned(comparison: Comparison) -> int:
+def _spanned(comparison: Comparison, side: Side) -> int:
+    if side == "source":
+        return sum(w.source_end - w.source_start for w in comparison.windows)
     return sum(w.target_end - w.target_start for w in comparison.windows)
 
 
-def _count(comparison: Comparison, offsets: int) -> int | None:
-    """Return the number of records in this many of a comparison's target offsets; `None` if unknown."""
-    spanned = _spanned(comparison)
+def _count(comparison: Comparison, side: Side, offsets: int) -> int | None:
+    """Return the number of records in this many of a comparison's offsets on a side; `None` if unknown."""
+    records = comparison.source_records if side == "source" else comparison.target_records
+    spanned = _spanned(comparison, side)
     if offsets == spanned:
-        return comparison.target_records
-    return offsets if comparison.target_records == spanned else None
+        return records
+    return offsets if records == spanned else None

@@ -59,8 +59,17 @@ class ForecastDocument(Document):
     reason: str
 
     def __str__(self) -> str:
+        return f"the next run must start before {self.words}"
+
+    @property
+    def words(self) -> str:
+        """The moment with its day, the partition and the reason."""
         at = datetime.fromisoformat(self.at).astimezone(UTC)
-        return f"the next run must start before {at.isoformat(timespec='minutes')}: {self.partition}, {self.reason}"
+        return f"{at:%a} {at.isoformat(timespec='minutes')}: {self.partition}, {self.reason}"
+
+    def is_over(self, now: datetime) -> bool:
+        """Whether the source may already delete what is not copied."""
+        return datetime.fromisoformat(self.at) <= now
 
 
 def next_start_before(progress: CopyProgress, retention: Mapping[str, TopicRetention]) -> ForecastDocument | None:

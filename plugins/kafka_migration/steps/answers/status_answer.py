@@ -51,7 +51,7 @@ class JudgedPartition(Document):
     target: tuple[JudgedStretch, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProvedTopic(CoverageSummary):
     """What the ledger proves about a topic, with its flaws, and with its partitions by number."""
 

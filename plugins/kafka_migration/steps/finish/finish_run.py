@@ -29,7 +29,7 @@ from kafka_migration.core.report.markdown_report import render_report
 from kafka_migration.core.report.run_assembly import assembled
 from kafka_migration.core.report.run_document import Refusal, RunDocument
 from kafka_migration.core.report.run_forecast import PastRun
-from kafka_migration.core.report.run_status import LastRun, contradictions
+from kafka_migration.core.report.run_status import LastRun, contradictions, next_start
 from kafka_migration.core.rollback.decommission import (
     Condition,
     NotKnown,
@@ -314,6 +314,7 @@ def tell_last_run(run: MigrationRun, ended: Ended, document: RunDocument) -> Non
             before.contradictions if before else (), findings, who, at, _refuted(run, document)
         ),
         past=PastRun.of(document, None if before is None else before.past),
+        next_start=next_start(document, before),
     )
     run.news.tell_last_run(told.to_document())
     run.news.tell_ended(who, at)

@@ -1,0 +1,106 @@
+"""Whether a migration is well, or what is wrong with it, as a monitor asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from kafka_migration.core.documents.codec import Document
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.run.task_steps import TaskId
+from kafka_migration.core.text.shortened import some
+from kafka_migration.steps.answers.kept_migration import MigrationStore
+from kafka_migration.steps.answers.status_answer import ActiveRun, StatusAnswer, status_answer
+
+CHECK_SCHEMA: Final = 1
+
+
+class Health(StrEnum):
+    """Whether a migration is well, or that of the worst of several; the worst state comes first."""
+
+    WRONG = "wrong"
+    NEEDS_A_PERSON = "needs a person"
+    GOOD = "good"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedMigration(Document):
+    """The health of one migration, and its problems as text, the worst ones first."""
+
+    migration: str
+    health: Health
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedMigrations:
+    """The health of each migration that can be read, and why others cannot."""
+
+    migrations: tuple[CheckedMigration, ...]
+    problems: tuple[Finding, ...]
+
+    @property
+    def health(self) -> Health:
+        """The health of the migration that is worst."""
+        states = {each.health for each in self.migrations}
+        return next((state for state in Health if state in states), Health.GOOD)
+
+
+def checked(
+    stores: Iterable[MigrationStore], now: datetime, findings_of: Callable[[Exception], tuple[Finding, ...]]
+) -> CheckedMigrations:
+    """Check each migration; `findings_of` describes why one of them cannot be read."""
+    found, problems = list[CheckedMigration](), list[Finding]()
+    for store in stores:
+        try:
+            found.append(health_of(status_answer(store, now), now))
+        except Exception as error:
+            # Any error: the other migrations are still checked.
+            problems += findings_of(error)
+    return CheckedMigrations(tuple(found), tuple(problems))
+
+
+def health_of(answer: StatusAnswer, now: datetime) -> CheckedMigration:
+    """Return the health of a migration from its status."""
+    wrong, needs = tuple(_wrong(answer)), tuple(_needs(answer, now))
+    health = Health.WRONG if wrong else Health.NEEDS_A_PERSON if needs else Health.GOOD
+    return CheckedMigration(answer.migration, health, (*wrong, *needs))
+
+
+def _wrong(answer: StatusAnswer) -> Iterator[str]:
+    if answer.ledger.not_confirmed:
+        yield f"Airflow does not confirm {answer.ledger.not_confirmed} entries of the ledger"
+    if failed := [topic for topic, verdict in answer.topics.items() if verdict is Verdict.FAIL]:
+        yield f"the copy differs: {some(failed)}"
+    if last := answer.last_run:
+        yield from (f"a later run contradicts the copy: {each}" for each in last.contradictions)
+        if last.outcome == "failed":
+            codes = some(list(dict.fromkeys(str(each.code) for each in last.findings)))
+            yield f"the last run failed {last.age} ({last.run})" + (f": {codes}" if last.findings else "")
+
+
+def _needs(answer: StatusAnswer, now: datetime) -> Iterator[str]:
+    if answer.now:
+        yield from _needs_now(answer.now)
+    elif answer.last_generation and answer.last_generation.open:
+        yield f"generation {answer.last_generation.number} has no stop certificate, and no run is active"
+    if unproved := [topic for topic, verdict in answer.topics.items() if verdict is Verdict.NOT_VERIFIABLE]:
+        yield f"the copy cannot be verified: {some(unproved)}"
+    start = answer.last_run and answer.last_run.next_start
+    if start and answer.now is None and start.is_over(now):
+        yield f"a run had to start before {start.words}"
+
+
+def _needs_now(run: ActiveRun) -> Iterator[str]:
+    if run.step == TaskId.APPROVE:
+        yield f"run {run.run} waits for an approval, for {run.in_step}"
+    # The other steps tell nothing while they work.
+    if run.step == TaskId.WATCH_LAG and not run.is_fresh:
+        yield f"run {run.run} told its progress last {run.age}: check that the triggerer is running"
+    if run.stage == "near":
+        yield f"run {run.run} waits until the producers on the source stop"
+    yield from (f"{each.party} has not answered since {each.since}: {each.reason}" for each in run.silent)
