@@ -5,15 +5,19 @@ from __future__ import annotations
 from argparse import Namespace
 from datetime import UTC, datetime
 
-from kafka_migration.cli.shell.arguments import Verbs, add_output, add_verb
+from kafka_migration.cli.shell.airflow_access import migration_names, migration_of
+from kafka_migration.cli.shell.arguments import Verbs, add_folder, add_output, add_verb
 from kafka_migration.cli.shell.evidence_access import all_opened, opened
 from kafka_migration.cli.shell.output import ExitCode, aligned, complain, respond
 from kafka_migration.cli.shell.usage_problems import findings_of
 from kafka_migration.core.findings.by_cause import by_cause
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.ledger.cutovers import CutOver, RolledBack
 from kafka_migration.core.ledger.generations import StopCertificate
 from kafka_migration.core.text.shortened import some
 from kafka_migration.steps.answers.health import CHECK_SCHEMA, Health, checked
+from kafka_migration.steps.answers.kept_migration import MigrationStore
 from kafka_migration.steps.answers.status_answer import (
     STATUS_SCHEMA,
     ActiveRun,
@@ -23,6 +27,7 @@ from kafka_migration.steps.answers.status_answer import (
     StatusAnswer,
     UnreadStatus,
     all_statuses,
+    not_run_yet,
     status_answer,
 )
 
@@ -33,6 +38,7 @@ def add_status(verbs: Verbs) -> None:
     verb = add_verb(verbs, status, "status", text, "status demo -o json", is_name_optional=True)
     help_text = "print only what is wrong, late or waits for a person; the exit code says which"
     verb.add_argument("--check", action="store_true", help=help_text)
+    add_folder(verb)
     add_output(verb)
 
 
@@ -43,9 +49,27 @@ def status(arguments: Namespace) -> int:
         return _check(arguments, now)
     if arguments.name is None:
         return _status_of_all(arguments, now)
-    answer = status_answer(opened(arguments.evidence_root, arguments.name), now)
+    answer = _answer(arguments, now)
     respond(arguments, answer, status_lines(answer))
     return ExitCode.DONE
+
+
+def _answer(arguments: Namespace, now: datetime) -> StatusAnswer:
+    """Return the status from the evidence, or that of the migration file if there is no run yet."""
+    try:
+        return status_answer(opened(arguments.evidence_root, arguments.name), now)
+    except Refused as unknown:
+        if unknown.findings[0].code is not Code.MIGRATION_UNKNOWN or not _may_read_files(arguments):
+            raise
+        try:
+            return not_run_yet(migration_of(arguments))
+        except Refused as missing:
+            raise unknown if missing.findings[0].code is Code.MIGRATION_FILE_MISSING else missing from None
+
+
+def _may_read_files(arguments: Namespace) -> bool:
+    """Return whether the folder of files is known; the one in Airflow's configuration belongs to its own evidence."""
+    return arguments.migrations is not None or arguments.evidence_root is None
 
 
 _CHECKED = {Health.GOOD: ExitCode.DONE, Health.WRONG: ExitCode.FAILED, Health.NEEDS_A_PERSON: ExitCode.NOT_READY}
@@ -64,11 +88,21 @@ def _check(arguments: Namespace, now: datetime) -> int:
 
 def _status_of_all(arguments: Namespace, now: datetime) -> int:
     """Print a line per migration; if its evidence cannot be read, the line shows the code of the problem."""
-    found = all_statuses(all_opened(arguments.evidence_root), now, findings_of)
+    filed = migration_names(arguments.migrations) if _may_read_files(arguments) else []
+    found = all_statuses(_all_opened(arguments.evidence_root, filed), now, findings_of, filed)
     document = {"schema": STATUS_SCHEMA, "migrations": [each.to_document() for each in found.migrations]}
     respond(arguments, document, aligned([_HEADS, *map(_brief_row, found.migrations)]))
     complain(found.problems)
     return ExitCode.FAILED if found.problems else ExitCode.DONE
+
+
+def _all_opened(place: str | None, filed: list[str]) -> list[MigrationStore]:
+    try:
+        return all_opened(place)
+    except Refused as unknown:
+        if not filed or unknown.findings[0].code is not Code.MIGRATION_UNKNOWN:
+            raise
+        return []
 
 
 _HEADS = ("MIGRATION", "PHASE", "VERDICT", "NOW", "LAST RUN")
@@ -96,6 +130,9 @@ def _standing(brief: BriefStatus) -> str:
 
 def status_lines(answer: StatusAnswer) -> list[str]:
     """Return the status as lines of text."""
+    if filed := answer.from_file:
+        then = f"kafka-migration preflight {answer.migration}, then trigger the DAG in mode rehearse"
+        return aligned([("Migration", answer.migration), ("File", str(filed)), ("Now", "no run yet"), ("Next", then)])
     rows = [("Migration", answer.migration), ("Phase", str(answer.phase)), ("Ledger", str(answer.ledger))]
     rows += [*_now_rows(answer.now), *_last_run_rows(answer.last_run)]
     rows += [_happened("Cut over", each) for each in answer.cutovers]

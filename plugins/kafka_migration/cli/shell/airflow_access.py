@@ -29,6 +29,11 @@ def migrations_folder_of(place: Path | None) -> Path:
     return migrations_folder()
 
 
+def migration_names(place: Path | None) -> list[str]:
+    """Return the names of the migration files in the folder that `add_folder` lets a user name."""
+    return sorted(path.stem for path in migrations_folder_of(place).glob("*.yaml"))
+
+
 def migration_of(arguments: Namespace) -> Migration:
     """Read the migration file that `add_file` lets a user name; raises `Refused`."""
     from kafka_migration.migration_file.loading import load_migration_file

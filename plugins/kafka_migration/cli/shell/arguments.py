@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from kafka_migration.cli.shell.airflow_access import migrations_folder_of
+from kafka_migration.cli.shell.airflow_access import migration_names
 from kafka_migration.cli.shell.output import EXIT_CODES, ExitCode, complain
 from kafka_migration.core.text.shortened import capitalized
 
@@ -136,7 +136,7 @@ def complete_names(argument: argparse.Action) -> None:
 def _names(parsed_args: Namespace, **_: object) -> list[str]:
     """Return the names of the files in the folder of the option, the environment, or Airflow's configuration."""
     named = getattr(parsed_args, "migrations", None) or os.environ.get(FOLDER_VARIABLE)
-    return sorted(path.stem for path in migrations_folder_of(Path(named) if named else None).glob("*.yaml"))
+    return migration_names(Path(named) if named else None)
 
 
 def add_folder(verb: VerbParser) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
@@ -16,11 +16,11 @@ from kafka_migration.core.ledger.chain import Confirmation
 from kafka_migration.core.ledger.cutovers import CutOver, RolledBack
 from kafka_migration.core.ledger.generations import StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.migration.settings import Phase
+from kafka_migration.core.migration.settings import Migration, Phase
 from kafka_migration.core.report.run_forecast import Doing, Forecast, forecast
 from kafka_migration.core.report.run_status import Contradiction, LastRun, Progress, age_words
 from kafka_migration.core.run.stop_request import StopRequest
-from kafka_migration.core.text.terminal_text import duration
+from kafka_migration.core.text.terminal_text import counted, duration
 from kafka_migration.core.validation.coverage import CoverageSummary, FlawKind, PartitionCoverage, TopicCoverage
 from kafka_migration.core.validation.coverage_rules import coverage_of
 from kafka_migration.steps.answers.kept_migration import MigrationStore
@@ -145,9 +145,34 @@ class LastGeneration(Document):
     certificate: StopCertificate | None
 
 
+@dataclass(frozen=True, slots=True)
+class FiledMigration(Document):
+    """A migration file without a run: its connections, its engine, and how many topics and patterns it names."""
+
+    source: str
+    target: str
+    engine: str
+    topics: int
+    patterns: int
+
+    @classmethod
+    def of(cls, migration: Migration) -> FiledMigration:
+        """Return what a file says."""
+        connections = migration.source.connection, migration.target.connection
+        return cls(*connections, migration.mirror.engine, len(migration.topics), len(migration.rules.patterns))
+
+    def __str__(self) -> str:
+        what = [counted(self.topics, "topic")] if self.topics else []
+        what += [counted(self.patterns, "pattern")] if self.patterns else []
+        return f"{' and '.join(what)} from {self.source} to {self.target}, with {self.engine}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusAnswer(Document):
-    """The status of one migration; `None` means *nothing yet*. A topic without a verdict is not judged."""
+    """The status of one migration; `None` means *nothing yet*. A topic without a verdict is not judged.
+
+    `from_file` is a migration that has no evidence, because it has not run yet.
+    """
 
     schema: Literal[6] = STATUS_SCHEMA
     migration: str
@@ -160,6 +185,7 @@ class StatusAnswer(Document):
     last_generation: LastGeneration | None
     pending_generations: tuple[int, ...]
     topics: Mapping[str, Verdict | None]
+    from_file: FiledMigration | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,10 +249,33 @@ def status_answer(store: MigrationStore, now: datetime) -> StatusAnswer:
     )
 
 
+def not_run_yet(migration: Migration) -> StatusAnswer:
+    """Return the status of a migration file before its first run: topics of patterns are not known yet."""
+    return StatusAnswer(
+        migration=migration.name,
+        phase=Phase.NEW,
+        ledger=Confirmation(0, None),
+        now=None,
+        last_run=None,
+        cutovers=(),
+        rollbacks=(),
+        last_generation=None,
+        pending_generations=(),
+        topics=dict.fromkeys(migration.topics),
+        from_file=FiledMigration.of(migration),
+    )
+
+
 def all_statuses(
-    stores: Iterable[MigrationStore], now: datetime, findings_of: Callable[[Exception], tuple[Finding, ...]]
+    stores: Iterable[MigrationStore],
+    now: datetime,
+    findings_of: Callable[[Exception], tuple[Finding, ...]],
+    filed: Collection[str] = (),
 ) -> AllStatuses:
-    """Return the status of each migration in brief; `findings_of` describes why one of them cannot be read."""
+    """Return the status of each migration in brief; `findings_of` describes why one of them cannot be read.
+
+    `filed` are the names of migration files, of which some have not run yet.
+    """
     found, problems = list[BriefStatus | UnreadStatus](), list[Finding]()
     for store in stores:
         try:
@@ -236,7 +285,12 @@ def all_statuses(
             findings = findings_of(error)
             problems += findings
             found.append(UnreadStatus(store.name, findings[0].code))
+    found += map(_not_run_yet, sorted(set(filed) - {each.migration for each in found}))
     return AllStatuses(tuple(found), tuple(problems))
+
+
+def _not_run_yet(name: str) -> BriefStatus:
+    return BriefStatus(name, Phase.NEW, Confirmation(0, None), "no run yet", False, None, None)
 
 
 def _brief(store: MigrationStore, now: datetime) -> BriefStatus:
