@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from kafka_migration.adapters.store.ledger_store import LedgerStore
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.migration.settings import Phase
+from tests.present import present
 from tests.steps.cutover import cut_over, target_offsets
 from tests.steps.world import P0, World
 
@@ -93,3 +95,44 @@ def test_rehearsal_touches_no_group(scene: World) -> None:
     scene.finish(**states)
     outcomes = {group["group"]: group["outcome"] for group in scene.run_document["groups"]}
     assert {"billing": "not written", "reporting": "not written"} == outcomes
+
+
+def rehearse(scene: World) -> None:
+    """Plan the groups in mode `rehearse`."""
+    scene.params = {"mode": "rehearse"}
+    scene.do("plan_offsets")
+
+
+REHEARSED = DONE | dict.fromkeys(STEPS[3:], "skipped")
+
+
+def test_rehearsal_is_in_the_ledger(scene: World) -> None:
+    """The entry has what the report says about a cutover, and the digest of the file that was rehearsed."""
+    rehearse(scene)
+    scene.finish(**REHEARSED)
+    found, document = present(scene.ledger.rehearsal), scene.run_document
+
+    assert (scene.run.identity.holder, document["migration_digest"]) == (found.run, found.migration_digest)
+    assert document["readiness"] == {"against": list(found.against), "notes": list(found.notes)}
+
+
+def test_other_modes_are_no_rehearsal(scene: World) -> None:
+    """A run in mode `sync` leaves the newest rehearsal as it is."""
+    scene.params = {"mode": "sync"}
+    scene.finish(**(REHEARSED | {"plan_offsets": "skipped"}))
+
+    assert scene.ledger.rehearsal is None
+
+
+def test_ledger_that_cannot_be_written_keeps_no_reservation(scene: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rehearsal whose entry cannot be written frees the reservation and ends as any other."""
+    rehearse(scene)
+
+    def full(*_: object) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(LedgerStore, "append", full)
+
+    assert "success" == scene.finish(**REHEARSED)["outcome"]
+    assert "" == scene.host.holder
+    assert scene.ledger.rehearsal is None

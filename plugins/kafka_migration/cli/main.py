@@ -25,6 +25,7 @@ VERBS = {
     "trigger": "runs",
     "status": "runs",
     "verdict": "runs",
+    "ready": "runs",
     "stop": "runs",
     "decommission": "runs",
     "waves": "files",

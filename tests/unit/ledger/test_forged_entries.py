@@ -28,6 +28,7 @@ from kafka_migration.core.ledger.copy_basis import ClusterSeen, CopyBasis
 from kafka_migration.core.ledger.cutovers import (
     CreatedTopic,
     CutOver,
+    Rehearsed,
     Reserved,
     RolledBack,
     SettingsFrozen,
@@ -64,6 +65,7 @@ LIES: tuple[Document, ...] = (
     StopCertificate(1, RUN, AT, True, 143, "why", {P0: 9}, {P0: 9}, Remembered(rewind={P0: 5})),
     Judgement(RUN, AT, True, (1,), {"orders": Verdict.PASS}, {"orders": 9}, POSITION_DIGEST, {"orders": (READ,)}),
     SchemaIdsFound(RUN, AT, {"orders": (1,)}, ()),
+    Rehearsed(RUN, AT, "digest", (), (), {}),
     CutOver(RUN, AT, ("billing",), ("orders",), partly=False),
     RolledBack(RUN, AT, "rollback", ("orders",), ("billing",), ()),
     BoundsResolved(RUN, AT, {}, {P0: 0}),

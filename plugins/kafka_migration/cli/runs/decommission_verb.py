@@ -41,9 +41,14 @@ _WORST_FIRST = (State.NOT_MET, State.UNKNOWN, State.MET)
 
 def decommission_lines(answer: DecommissionAnswer) -> list[str]:
     """Return the answer as lines of text: yes or no, then every condition with its state, the unmet first."""
-    by_state = (each for state in _WORST_FIRST for each in answer.conditions if each.state is state)
-    head = f"May the source of {answer.migration} be switched off? {_words(answer.conditions)}"
-    return [head, *chain.from_iterable(map(_lines, by_state)), f"The ledger has {answer.ledger}."]
+    head = f"May the source of {answer.migration} be switched off?"
+    return [*condition_lines(head, answer.conditions), f"The ledger has {answer.ledger}."]
+
+
+def condition_lines(question: str, conditions: Sequence[Condition]) -> list[str]:
+    """Return a question with its answer, then the conditions with their states, the unmet first."""
+    by_state = (each for state in _WORST_FIRST for each in conditions if each.state is state)
+    return [f"{question} {_words(conditions)}", *chain.from_iterable(map(_lines, by_state))]
 
 
 def _words(conditions: Sequence[Condition]) -> str:

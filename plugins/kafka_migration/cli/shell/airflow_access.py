@@ -34,6 +34,15 @@ def migration_names(place: Path | None) -> list[str]:
     return sorted(path.stem for path in migrations_folder_of(place).glob("*.yaml"))
 
 
+def filed_migration(arguments: Namespace) -> Migration | None:
+    """Return the migration file of a verb on evidence, `None` if its folder is not known.
+
+    The folder in Airflow's configuration belongs to the evidence root there. Raises `Refused`.
+    """
+    is_known = arguments.migrations is not None or arguments.evidence_root is None
+    return migration_of(arguments) if is_known else None
+
+
 def migration_of(arguments: Namespace) -> Migration:
     """Read the migration file that `add_file` lets a user name; raises `Refused`."""
     from kafka_migration.migration_file.loading import load_migration_file

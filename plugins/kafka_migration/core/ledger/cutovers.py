@@ -80,6 +80,20 @@ class SettingsRestored(LedgerEntry):
 
 
 @dataclass(frozen=True, slots=True)
+class Rehearsed(LedgerEntry):
+    """A rehearsal: the first reasons against a cutover, notes that prevent none, and the seconds that each phase took.
+
+    `migration_digest` is the SHA-256 of the migration file that was rehearsed.
+    """
+
+    migration_digest: str
+    against: tuple[str, ...]
+    notes: tuple[str, ...]
+    seconds: Mapping[str, float]
+    kind: Literal["rehearsed"] = "rehearsed"
+
+
+@dataclass(frozen=True, slots=True)
 class CutOver(LedgerEntry):
     """A cutover: the topics and groups that it moved to the target, and whether groups remained on the source.
 

@@ -21,6 +21,7 @@ from kafka_migration.core.ledger.cutovers import (
     AnnouncedTopic,
     CreatedTopic,
     CutOver,
+    Rehearsed,
     Reserved,
     RolledBack,
     SettingsFrozen,
@@ -48,7 +49,7 @@ class Ledger:
 
     `announced` are the topics that a run was about to create and that are not in `topics` yet. `reserved_by` is the
     holder name of the run that reserved the migration last; empty if there was none. `basis` is what the copy depends
-    on; `None` if no run has recorded it.
+    on; `None` if no run has recorded it. `rehearsal` is the newest one.
     """
 
     phase: Phase = Phase.NEW
@@ -63,6 +64,7 @@ class Ledger:
     reserved_by: str = ""
     schema_ids: tuple[SchemaIdsFound, ...] = ()
     basis: CopyBasis | None = None
+    rehearsal: Rehearsed | None = None
 
     def moved_topics(self, *, but_by: RunIdentity | None = None) -> frozenset[str]:
         """Return the topics that cutovers moved to the target, without those that only the run `but_by` moved."""
@@ -277,6 +279,7 @@ _FOLDS: dict[str, _Fold] = {
     "generation-stopped": _row(StopCertificate, _fold_stopped),
     "judged": _row(Judgement, _fold_judged),
     "schema-ids": _row(SchemaIdsFound, lambda ledger, new: replace(ledger, schema_ids=(*ledger.schema_ids, new))),
+    "rehearsed": _row(Rehearsed, lambda ledger, new: replace(ledger, rehearsal=new)),
     "cut-over": _row(CutOver, _fold_cut_over),
     "rolled-back": _row(RolledBack, _fold_rolled_back),
     "bounds-resolved": _row(BoundsResolved, lambda ledger, new: replace(ledger, bounds=new.added_to(ledger.bounds))),

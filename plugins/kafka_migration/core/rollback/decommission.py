@@ -14,7 +14,7 @@ from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.kafka.offsets import GroupsCommits, Offsets
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.text.quoting import group_subject
-from kafka_migration.core.text.shortened import MOST_NAMES, some
+from kafka_migration.core.text.shortened import first, some
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.core.validation.coverage_rules import coverage_of
 
@@ -109,9 +109,7 @@ def condition(text: str, found: Iterable[str]) -> Condition:
     reasons = tuple(found)
     is_known = any(not isinstance(reason, NotKnown) for reason in reasons)
     state = State.NOT_MET if is_known else State.UNKNOWN if reasons else State.MET
-    more = len(reasons) - MOST_NAMES
-    shown = (*reasons[:MOST_NAMES], f"and {more:,} more") if more > 0 else reasons
-    return Condition(text, state, tuple(map(str, shown)))
+    return Condition(text, state, tuple(map(str, first(reasons))))
 
 
 EVERY_TOPIC_CUT_OVER = "Every topic is cut over"

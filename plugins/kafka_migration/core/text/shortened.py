@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import reprlib
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 LONGEST = 200
 LONGEST_SENTENCE = 400
@@ -58,6 +58,12 @@ def some(
     first = separator.join(word(brief(name, longest)) for name in itertools.islice(names, most))
     more = len(names) - most
     return f"{first} and {more:,} more{f' ({where})' if where else ''}" if more > 0 else first
+
+
+def first(texts: Sequence[str], most: int = MOST_NAMES) -> tuple[str, ...]:
+    """Return the first texts, and how many more there are."""
+    more = len(texts) - most
+    return (*texts[:most], f"and {more:,} more") if more > 0 else tuple(texts)
 
 
 def repeated(names: Iterable[str]) -> list[str]:

@@ -22,12 +22,13 @@ from kafka_migration.core.findings.errors import (
     TransientError,
     ValidationFailed,
 )
+from kafka_migration.core.ledger.cutovers import Rehearsed
 from kafka_migration.core.ledger.generations import generations_text
 from kafka_migration.core.migration.settings import Mode, Phase
 from kafka_migration.core.report.alerts import Alert, Ended, ended_alert
 from kafka_migration.core.report.markdown_report import render_report
 from kafka_migration.core.report.run_assembly import assembled
-from kafka_migration.core.report.run_document import Refusal, RunDocument
+from kafka_migration.core.report.run_document import Readiness, Refusal, RunDocument
 from kafka_migration.core.report.run_forecast import PastRun
 from kafka_migration.core.report.run_status import LastRun, contradictions, next_start
 from kafka_migration.core.rollback.decommission import (
@@ -39,6 +40,7 @@ from kafka_migration.core.rollback.decommission import (
 )
 from kafka_migration.core.run.task_steps import TaskId, unsuccessful
 from kafka_migration.core.stored.stored_documents import MirrorStarted, Stored
+from kafka_migration.core.text.shortened import first
 from kafka_migration.core.text.terminal_text import shown
 from kafka_migration.steps.finish.outcome import (
     FAILED,
@@ -106,6 +108,7 @@ def look_at_evidence(run: MigrationRun) -> None:
 
 def finish_run(run: MigrationRun, tasks: EndedTasks) -> Finished:
     """Free the reservation, decide the outcome, and publish it."""
+    record_rehearsal(run, tasks)
     released = release(run)
     timing = timing_of(run, tasks)
     bad = unsuccessful(tasks.states, skips_of(run, timing))
@@ -129,6 +132,30 @@ def finish_run(run: MigrationRun, tasks: EndedTasks) -> Finished:
     tell_last_run(run, ended, document)
     link = run.deployment.run_link(run.identity, "")
     return Finished(document, ended, ended_alert(run.name, str(run.identity), link, ended))
+
+
+def record_rehearsal(run: MigrationRun, tasks: EndedTasks) -> None:
+    """Add what a rehearsal found to the ledger, as long as this run holds the reservation.
+
+    Without the entry, `ready` does not know this rehearsal; no error may keep the reservation.
+    """
+    try:
+        if not tasks.succeeded(TaskId.PLAN_OFFSETS) or run.request.mode is not Mode.REHEARSE:
+            return
+        timing = timing_of(run, tasks)
+        is_bad = unsuccessful(tasks.states, skips_of(run, timing)) or run.evidence.leaves_out_changed
+        outcome = FAILED if is_bad else good_outcome(run, timing)
+        document = _document(run, tasks, timing, (), outcome, _refusals(run))
+        if document.readiness is not None and run.process.status().holder == run.identity.holder:
+            run.ledger.append(_rehearsed(run, document, document.readiness).to_document())
+    except Exception as error:
+        log.warning("The rehearsal is not recorded in the ledger: %s: %s", type(error).__name__, error)
+
+
+def _rehearsed(run: MigrationRun, document: RunDocument, found: Readiness) -> Rehearsed:
+    seconds = {each.name: each.seconds for each in document.phases}
+    against, notes = first(found.against), first(found.notes)
+    return Rehearsed(run.identity.holder, run.now(), document.migration_digest, against, notes, seconds)
 
 
 def _published(

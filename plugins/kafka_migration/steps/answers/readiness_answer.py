@@ -1,0 +1,150 @@
+"""Whether a cutover may follow: what is proved, what the newest rehearsal found, and how old that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from kafka_migration.core.documents.codec import Document
+from kafka_migration.core.ledger.chain import Confirmation
+from kafka_migration.core.ledger.cutovers import Rehearsed
+from kafka_migration.core.migration.settings import Migration, Phase
+from kafka_migration.core.report.run_status import Progress, age_words
+from kafka_migration.core.rollback.decommission import Condition, NotKnown, condition, may_go
+from kafka_migration.core.text.shortened import brief, some
+from kafka_migration.core.text.terminal_text import duration
+from kafka_migration.steps.answers.kept_migration import MigrationStore
+from kafka_migration.steps.answers.status_answer import VerdictAnswer, verdict_answer
+
+
+@dataclass(frozen=True, slots=True)
+class FiledCutover(Document):
+    """What the migration file says about a cutover; without approvers, every user who may answer approves."""
+
+    approvers: tuple[str, ...]
+    four_eyes: bool
+    hooks: tuple[str, ...]
+
+    @classmethod
+    def of(cls, migration: Migration) -> FiledCutover:
+        """Return the settings of a file."""
+        settings = migration.cutover
+        return cls(settings.approvers, settings.four_eyes, tuple(map(str, settings.hooks)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadyAnswer(Document):
+    """Yes or no at a moment, and every condition with its state; `cutover` is `None` without the migration file.
+
+    `rehearsal_age` is the age of the newest rehearsal in words; `rehearsal` has what it found.
+    """
+
+    schema: Literal[1] = 1
+    migration: str
+    at: datetime
+    ledger: Confirmation
+    answer: Literal["yes", "no"]
+    conditions: tuple[Condition, ...]
+    rehearsal: Rehearsed | None
+    rehearsal_age: str
+    cutover: FiledCutover | None
+
+
+def ready_answer(store: MigrationStore, filed: Migration | None, longest: timedelta, now: datetime) -> ReadyAnswer:
+    """Return the answer from the evidence; no cluster is asked.
+
+    :param filed: the migration file as it is now; `None` if it is not known
+    :param longest: how old the rehearsal may be
+    """
+    proved, rehearsal = verdict_answer(store), store.ledger.read().rehearsal
+    conditions = (
+        condition("Everything that was copied is proved", _unproved(proved)),
+        condition("No later run contradicts the copy", map(str, proved.contradictions)),
+        condition("Airflow confirms the ledger", _unconfirmed(proved.ledger)),
+        condition("A rehearsal found nothing against a cutover", _against(rehearsal)),
+        condition(f"The rehearsal is at most {duration(longest.total_seconds())} old", _age(rehearsal, longest, now)),
+        condition("The migration file is the one that was rehearsed", _changed(rehearsal, filed)),
+        condition("The last run did not fail", _failed(store)),
+        condition("No run is active", _active(store.progress())),
+        condition("The topics are not cut over yet", _moved(store)),
+    )
+    return ReadyAnswer(
+        migration=store.name,
+        at=now,
+        ledger=proved.ledger,
+        answer="yes" if may_go(conditions) else "no",
+        conditions=conditions,
+        rehearsal=rehearsal,
+        rehearsal_age=_age_words(rehearsal, now),
+        cutover=None if filed is None else FiledCutover.of(filed),
+    )
+
+
+def _unproved(proved: VerdictAnswer) -> Iterator[str]:
+    by_standing: dict[str, list[str]] = {}
+    for topic, found in proved.topics.items():
+        if not found.proved:
+            by_standing.setdefault(found.standing, []).append(topic)
+    yield from (f"{standing}: {some(topics)}" for standing, topics in by_standing.items())
+    if not proved.topics:
+        yield "nothing was copied"
+
+
+def _unconfirmed(ledger: Confirmation) -> Iterator[str]:
+    if ledger.not_confirmed is None:
+        yield NotKnown("Airflow's database was not asked")
+    elif ledger.not_confirmed:
+        yield str(ledger)
+
+
+def _age_words(rehearsal: Rehearsed | None, now: datetime) -> str:
+    ended = rehearsal and _moment(rehearsal)
+    return age_words(ended, now) if ended else ""
+
+
+def _moment(rehearsal: Rehearsed) -> datetime | None:
+    try:
+        return datetime.fromisoformat(rehearsal.at).astimezone(UTC)
+    except (OverflowError, ValueError):
+        return None
+
+
+def _against(rehearsal: Rehearsed | None) -> Iterator[str]:
+    yield from ["no rehearsal has ended yet"] if rehearsal is None else rehearsal.against
+
+
+def _age(rehearsal: Rehearsed | None, longest: timedelta, now: datetime) -> Iterator[str]:
+    if rehearsal is None:
+        yield "no rehearsal has ended yet"
+    elif (ended := _moment(rehearsal)) is None:
+        yield NotKnown(f"its time cannot be read: {brief(rehearsal.at)}")
+    elif not timedelta() <= now - ended <= longest:
+        yield f"it ended {age_words(ended, now)}; groups and topics may have changed, so rehearse again"
+
+
+def _changed(rehearsal: Rehearsed | None, filed: Migration | None) -> Iterator[str]:
+    if filed is None:
+        yield NotKnown("the migration file was not read (--migrations)")
+    elif rehearsal is None:
+        yield "no rehearsal has ended yet"
+    elif filed.digest != rehearsal.migration_digest:
+        yield "the file has changed since, so rehearse again"
+
+
+def _failed(store: MigrationStore) -> Iterator[str]:
+    last = store.last_run()
+    if last is not None and last.outcome == "failed":
+        codes = list(dict.fromkeys(str(finding.code) for finding in last.findings))
+        yield f"{last.run}: {some(codes) if codes else 'see its tasks'}"
+
+
+def _active(progress: Progress | None) -> Iterator[str]:
+    if progress is not None:
+        yield f"{progress.run} is at {progress.step}"
+
+
+def _moved(store: MigrationStore) -> Iterator[str]:
+    if store.ledger.read().phase is Phase.CUT_OVER:
+        yield "all topics are cut over"
