@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from argparse import Namespace
 from datetime import UTC, datetime
 
+from kafka_migration.cli.runs.watching_status import watched
 from kafka_migration.cli.shell.airflow_access import migration_names, migration_of
 from kafka_migration.cli.shell.arguments import Verbs, add_folder, add_output, add_verb
 from kafka_migration.cli.shell.evidence_access import all_opened, opened
-from kafka_migration.cli.shell.output import ExitCode, aligned, complain, respond
+from kafka_migration.cli.shell.output import ExitCode, aligned, answer_stream, complain, is_json, respond
 from kafka_migration.cli.shell.usage_problems import findings_of
 from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.codes import Code
@@ -38,6 +40,8 @@ def add_status(verbs: Verbs) -> None:
     verb = add_verb(verbs, status, "status", text, "status demo -o json", is_name_optional=True)
     help_text = "print only what is wrong, late or waits for a person; the exit code says which"
     verb.add_argument("--check", action="store_true", help=help_text)
+    help_text = "show the status of an active run until it ends"
+    verb.add_argument("--watch", action="store_true", help=help_text)
     add_folder(verb)
     add_output(verb)
 
@@ -49,6 +53,9 @@ def status(arguments: Namespace) -> int:
         return _check(arguments, now)
     if arguments.name is None:
         return _status_of_all(arguments, now)
+    if arguments.watch and not is_json(arguments):
+        watched(lambda: _answer(arguments, datetime.now(UTC)), status_lines, answer_stream(), time.sleep)
+        return ExitCode.DONE
     answer = _answer(arguments, now)
     respond(arguments, answer, status_lines(answer))
     return ExitCode.DONE

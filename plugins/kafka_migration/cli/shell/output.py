@@ -84,6 +84,11 @@ def only_answers() -> Iterator[None]:
         _answers.reset(token)
 
 
+def answer_stream() -> TextIO:
+    """Return the standard output that answers go to."""
+    return _answers.get() or sys.stdout
+
+
 def say(lines: Iterable[str]) -> None:
     """Write lines to standard output and flush each one."""
     for line in lines:

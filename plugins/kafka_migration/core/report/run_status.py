@@ -161,6 +161,15 @@ class Progress(Document):
         return self.copy_words if self.step == TaskId.WATCH_LAG else ""
 
     @property
+    def share(self) -> float | None:
+        """The done part of the current step, 0 to 1; `None`: the step has none, or it is unknown."""
+        if self.reading:
+            return min(1.0, self.reading.read / self.reading.at_most) if self.reading.at_most else None
+        if self.step != TaskId.WATCH_LAG or not self.total or self.copied is None:
+            return None
+        return min(1.0, self.copied / self.total)
+
+    @property
     def copy_left_s(self) -> float | None:
         """The seconds until the copy reaches its goals, during the watch; `None`: unknown."""
         return self.eta_s if self.step == TaskId.WATCH_LAG else None
