@@ -15,15 +15,19 @@ from tests.unit.report.test_hostile_report import whole_run
 
 HERE = Path(__file__).parent / "earlier_runs"
 RUNS = sorted(HERE.glob("*.json"))
-# A finding of that time has no sentences yet: it is written with empty ones.
+# A finding of that time has no sentences yet: it is written with empty ones. What was proved had no source records.
 SENTENCES = {"happened": "", "matters": ""}
+COUNTS = {"source_records": None}
 
 
 def completed(value: Any) -> Any:
-    """Return a document of that time with the fields that findings have today."""
+    """Return a document of that time with the fields that findings and topics have today."""
     if isinstance(value, list):
         return [completed(each) for each in value]
-    return {**value, **SENTENCES} if isinstance(value, dict) and "remedy" in value else value
+    if not isinstance(value, dict):
+        return value
+    whole = {"whole": {**value["whole"], **COUNTS}} if value.get("whole") else {}
+    return {**value, **whole, **(SENTENCES if "remedy" in value else {})}
 
 
 @pytest.mark.parametrize("path", RUNS, ids=lambda path: path.stem)
