@@ -1,4 +1,4 @@
-"""Rules of what a monitor is told about a migration."""
+"""Rules of the health of a migration, for monitors."""
 
 from __future__ import annotations
 

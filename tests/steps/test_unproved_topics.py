@@ -13,6 +13,7 @@ from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.migration.settings import Phase
 from kafka_migration.steps.groups.cutover_end import arguments_of
 from kafka_migration.steps.validation.spark_request import request_of
+from tests.present import present
 from tests.steps.cutover import answer, ask, target_offsets
 from tests.steps.spark import validation_result
 from tests.steps.world import AUDIT, P0, P1, RECORD, World
@@ -64,6 +65,7 @@ def test_rehearsal_plans_the_groups_of_the_other_topics(world: World) -> None:
     world.finish_fails("RECORDS_NOT_VERIFIABLE · topic audit", **REHEARSED)
     assert "failed" == world.run_document["outcome"]
     assert not world.ledger.cutovers
+    assert world.run_document["readiness"]["against"] == list(present(world.ledger.rehearsal).against)
 
 
 @pytest.mark.usefixtures("asked")

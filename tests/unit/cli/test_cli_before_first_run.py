@@ -53,7 +53,7 @@ def test_file_without_a_run_is_a_document(command: list[str], capsys: pytest.Cap
 
 
 def test_invalid_file_is_refused_with_its_mistakes(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """A file that no run could use is named with what is wrong in it."""
+    """An invalid file is refused with its mistakes."""
     assert 3 == main([*command, "bad"])
 
     assert "MIGRATION_FILE_INVALID" in capsys.readouterr().err

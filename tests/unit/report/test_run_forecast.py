@@ -89,7 +89,7 @@ def test_cutover_names_the_wait_for_people() -> None:
 
 
 def test_run_that_stopped_mirrormaker_sets_the_next_start() -> None:
-    """A run that stopped MirrorMaker knows the moment anew, another one keeps it, and a cutover ends it."""
+    """A run that stopped MirrorMaker sets the moment, another run keeps it, and a cutover removes it."""
     known = ForecastDocument("2030-01-02T00:00:00+00:00", "orders[0]", "retention.ms 1")
     before = LastRun("r", NOW, "sync", "success", "PASS", next_start=known)
     stopped = run_with({Kind.STOP: {"forecast": None}})

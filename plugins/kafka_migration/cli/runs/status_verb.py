@@ -7,7 +7,7 @@ from argparse import Namespace
 from datetime import UTC, datetime
 
 from kafka_migration.cli.runs.watching_status import watched
-from kafka_migration.cli.shell.airflow_access import migration_names, migration_of
+from kafka_migration.cli.shell.airflow_access import knows_files, migration_names, migration_of
 from kafka_migration.cli.shell.arguments import Verbs, add_folder, add_output, add_verb
 from kafka_migration.cli.shell.evidence_access import all_opened, opened
 from kafka_migration.cli.shell.output import ExitCode, aligned, answer_stream, complain, is_json, respond
@@ -38,7 +38,7 @@ def add_status(verbs: Verbs) -> None:
     """Add the verb `status`."""
     text = "show the status of one migration or of all"
     verb = add_verb(verbs, status, "status", text, "status demo -o json", is_name_optional=True)
-    help_text = "print only what is wrong, late or waits for a person; the exit code says which"
+    help_text = "print a line per problem; the exit code is that of the worst one"
     verb.add_argument("--check", action="store_true", help=help_text)
     help_text = "show the status of an active run until it ends"
     verb.add_argument("--watch", action="store_true", help=help_text)
@@ -66,17 +66,12 @@ def _answer(arguments: Namespace, now: datetime) -> StatusAnswer:
     try:
         return status_answer(opened(arguments.evidence_root, arguments.name), now)
     except Refused as unknown:
-        if unknown.findings[0].code is not Code.MIGRATION_UNKNOWN or not _may_read_files(arguments):
+        if unknown.findings[0].code is not Code.MIGRATION_UNKNOWN or not knows_files(arguments):
             raise
         try:
             return not_run_yet(migration_of(arguments))
         except Refused as missing:
             raise unknown if missing.findings[0].code is Code.MIGRATION_FILE_MISSING else missing from None
-
-
-def _may_read_files(arguments: Namespace) -> bool:
-    """Return whether the folder of files is known; the one in Airflow's configuration belongs to its own evidence."""
-    return arguments.migrations is not None or arguments.evidence_root is None
 
 
 _CHECKED = {Health.GOOD: ExitCode.DONE, Health.WRONG: ExitCode.FAILED, Health.NEEDS_A_PERSON: ExitCode.NOT_READY}
@@ -95,7 +90,7 @@ def _check(arguments: Namespace, now: datetime) -> int:
 
 def _status_of_all(arguments: Namespace, now: datetime) -> int:
     """Print a line per migration; if its evidence cannot be read, the line shows the code of the problem."""
-    filed = migration_names(arguments.migrations) if _may_read_files(arguments) else []
+    filed = migration_names(arguments.migrations) if knows_files(arguments) else []
     found = all_statuses(_all_opened(arguments.evidence_root, filed), now, findings_of, filed)
     document = {"schema": STATUS_SCHEMA, "migrations": [each.to_document() for each in found.migrations]}
     respond(arguments, document, aligned([_HEADS, *map(_brief_row, found.migrations)]))

@@ -35,12 +35,13 @@ def migration_names(place: Path | None) -> list[str]:
 
 
 def filed_migration(arguments: Namespace) -> Migration | None:
-    """Return the migration file of a verb on evidence, `None` if its folder is not known.
+    """Return the migration file of a verb on evidence, `None` if its folder is not known. Raises `Refused`."""
+    return migration_of(arguments) if knows_files(arguments) else None
 
-    The folder in Airflow's configuration belongs to the evidence root there. Raises `Refused`.
-    """
-    is_known = arguments.migrations is not None or arguments.evidence_root is None
-    return migration_of(arguments) if is_known else None
+
+def knows_files(arguments: Namespace) -> bool:
+    """Return whether the folder of files is known; the one in Airflow's configuration belongs to its own evidence."""
+    return arguments.migrations is not None or arguments.evidence_root is None
 
 
 def migration_of(arguments: Namespace) -> Migration:

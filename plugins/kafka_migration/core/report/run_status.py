@@ -61,6 +61,11 @@ class LastRun(Document):
     next_start: ForecastDocument | None = None
     schema: Literal[1] = 1
 
+    @property
+    def codes(self) -> list[str]:
+        """The codes of its findings, each once."""
+        return list(dict.fromkeys(str(finding.code) for finding in self.findings))
+
 
 def contradictions(
     before: Iterable[Contradiction], findings: Iterable[Finding], run: str, at: str, refuted: Collection[str] | None
@@ -117,7 +122,7 @@ class Reading(Document):
 
     @property
     def left_s(self) -> float | None:
-        """The seconds until everything is read, if the job reads on as fast as so far; `None`: unknown."""
+        """The seconds until everything is read at the rate so far; `None`: unknown."""
         so_far_s = (self.at - self.began_at).total_seconds()
         return max(0, self.at_most - self.read) * so_far_s / self.read if self.read else None
 

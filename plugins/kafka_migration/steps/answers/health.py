@@ -1,4 +1,4 @@
-"""Whether a migration is well, or what is wrong with it, as a monitor asks."""
+"""The health of a migration and its problems, for monitors."""
 
 from __future__ import annotations
 
@@ -79,8 +79,7 @@ def _wrong(answer: StatusAnswer) -> Iterator[str]:
     if last := answer.last_run:
         yield from (f"a later run contradicts the copy: {each}" for each in last.contradictions)
         if last.outcome == "failed":
-            codes = some(list(dict.fromkeys(str(each.code) for each in last.findings)))
-            yield f"the last run failed {last.age} ({last.run})" + (f": {codes}" if last.findings else "")
+            yield f"the last run failed {last.age} ({last.run})" + (f": {some(last.codes)}" if last.codes else "")
 
 
 def _needs(answer: StatusAnswer, now: datetime) -> Iterator[str]:

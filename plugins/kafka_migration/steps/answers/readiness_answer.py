@@ -11,7 +11,7 @@ from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.ledger.chain import Confirmation
 from kafka_migration.core.ledger.cutovers import Rehearsed
 from kafka_migration.core.migration.settings import Migration, Phase
-from kafka_migration.core.report.run_status import Progress, age_words
+from kafka_migration.core.report.run_status import LastRun, Progress, age_words
 from kafka_migration.core.rollback.decommission import Condition, NotKnown, condition, may_go
 from kafka_migration.core.text.shortened import brief, some
 from kafka_migration.core.text.terminal_text import duration
@@ -58,7 +58,8 @@ def ready_answer(store: MigrationStore, filed: Migration | None, longest: timede
     :param filed: the migration file as it is now; `None` if it is not known
     :param longest: how old the rehearsal may be
     """
-    proved, rehearsal = verdict_answer(store), store.ledger.read().rehearsal
+    proved, ledger = verdict_answer(store), store.ledger.read()
+    rehearsal = ledger.rehearsal
     conditions = (
         condition("Everything that was copied is proved", _unproved(proved)),
         condition("No later run contradicts the copy", map(str, proved.contradictions)),
@@ -66,9 +67,9 @@ def ready_answer(store: MigrationStore, filed: Migration | None, longest: timede
         condition("A rehearsal found nothing against a cutover", _against(rehearsal)),
         condition(f"The rehearsal is at most {duration(longest.total_seconds())} old", _age(rehearsal, longest, now)),
         condition("The migration file is the one that was rehearsed", _changed(rehearsal, filed)),
-        condition("The last run did not fail", _failed(store)),
+        condition("The last run did not fail", _failed(store.last_run())),
         condition("No run is active", _active(store.progress())),
-        condition("The topics are not cut over yet", _moved(store)),
+        condition("The topics are not cut over yet", _moved(ledger.phase)),
     )
     return ReadyAnswer(
         migration=store.name,
@@ -133,11 +134,9 @@ def _changed(rehearsal: Rehearsed | None, filed: Migration | None) -> Iterator[s
         yield "the file has changed since, so rehearse again"
 
 
-def _failed(store: MigrationStore) -> Iterator[str]:
-    last = store.last_run()
+def _failed(last: LastRun | None) -> Iterator[str]:
     if last is not None and last.outcome == "failed":
-        codes = list(dict.fromkeys(str(finding.code) for finding in last.findings))
-        yield f"{last.run}: {some(codes) if codes else 'see its tasks'}"
+        yield f"{last.run}: {some(last.codes) if last.codes else 'see its tasks'}"
 
 
 def _active(progress: Progress | None) -> Iterator[str]:
@@ -145,6 +144,6 @@ def _active(progress: Progress | None) -> Iterator[str]:
         yield f"{progress.run} is at {progress.step}"
 
 
-def _moved(store: MigrationStore) -> Iterator[str]:
-    if store.ledger.read().phase is Phase.CUT_OVER:
+def _moved(phase: Phase) -> Iterator[str]:
+    if phase is Phase.CUT_OVER:
         yield "all topics are cut over"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -110,20 +110,14 @@ def finish_run(run: MigrationRun, tasks: EndedTasks) -> Finished:
     """Free the reservation, decide the outcome, and publish it."""
     record_rehearsal(run, tasks)
     released = release(run)
-    timing = timing_of(run, tasks)
-    bad = unsuccessful(tasks.states, skips_of(run, timing))
-    unproved = _unproved(run, tasks)
-    is_lost = unproved and not tasks.succeeded(TaskId.CONFIRM_CUTOVER)
-    is_bad = bad or released.problem or timing.late_fails or run.evidence.leaves_out_changed or is_lost
-    # A task that succeeded has refused in an earlier try only.
-    refusals = (*(each for each in _refusals(run) if not tasks.succeeded(each.task)), *unproved)
-    build = partial(_document, run, tasks, timing, _decommission(run))
-    document, refusals = _published(run, build, FAILED if is_bad else good_outcome(run, timing), refusals)
+    end = _end_of(run, tasks)
+    build = partial(_document, run, tasks, end.timing, _decommission(run))
+    document, refusals = _published(run, build, FAILED if released.problem else end.outcome, end.refusals)
     ended = Ended(
         document.outcome,
         refusals,
-        timing.late,
-        bad,
+        end.timing.late,
+        end.bad_tasks,
         released.problem,
         may_run=may_still_run(run, released),
         verdict=document.verdict or "",
@@ -134,6 +128,27 @@ def finish_run(run: MigrationRun, tasks: EndedTasks) -> Finished:
     return Finished(document, ended, ended_alert(run.name, str(run.identity), link, ended))
 
 
+@dataclass(frozen=True, slots=True)
+class _End:
+    """How a run ends if its reservation is freed and its document is written."""
+
+    timing: Timing
+    outcome: str
+    bad_tasks: Mapping[str, str]
+    refusals: tuple[Refusal, ...]
+
+
+def _end_of(run: MigrationRun, tasks: EndedTasks) -> _End:
+    timing = timing_of(run, tasks)
+    bad = unsuccessful(tasks.states, skips_of(run, timing))
+    unproved = _unproved(run, tasks)
+    is_lost = unproved and not tasks.succeeded(TaskId.CONFIRM_CUTOVER)
+    is_bad = bad or timing.late_fails or run.evidence.leaves_out_changed or is_lost
+    # A task that succeeded has refused in an earlier try only.
+    refusals = (*(each for each in _refusals(run) if not tasks.succeeded(each.task)), *unproved)
+    return _End(timing, FAILED if is_bad else good_outcome(run, timing), bad, refusals)
+
+
 def record_rehearsal(run: MigrationRun, tasks: EndedTasks) -> None:
     """Add what a rehearsal found to the ledger, as long as this run holds the reservation.
 
@@ -142,10 +157,8 @@ def record_rehearsal(run: MigrationRun, tasks: EndedTasks) -> None:
     try:
         if not tasks.succeeded(TaskId.PLAN_OFFSETS) or run.request.mode is not Mode.REHEARSE:
             return
-        timing = timing_of(run, tasks)
-        is_bad = unsuccessful(tasks.states, skips_of(run, timing)) or run.evidence.leaves_out_changed
-        outcome = FAILED if is_bad else good_outcome(run, timing)
-        document = _document(run, tasks, timing, (), outcome, _refusals(run))
+        end = _end_of(run, tasks)
+        document = _document(run, tasks, end.timing, (), end.outcome, end.refusals)
         if document.readiness is not None and run.process.status().holder == run.identity.holder:
             run.ledger.append(_rehearsed(run, document, document.readiness).to_document())
     except Exception as error:
