@@ -104,7 +104,7 @@ def test_run_without_the_reservation_does_not_write_its_task(world: World) -> No
 
 def test_files_that_cannot_be_written_fail_no_run(world: World) -> None:
     """A run whose files for `status` cannot be written ends as any other."""
-    for name in ("progress.json", "last-run.json"):
+    for name in ("progress.json", "progress-series.json", "last-run.json"):
         (world.root / "shop" / name / "full").mkdir(parents=True)
     world.do(*BEFORE_START)
 

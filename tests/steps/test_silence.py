@@ -274,7 +274,7 @@ def test_watch_keeps_the_begin_of_its_step(scene: Scene) -> None:
     assert began == (news.progress() or {})["step_at"]
 
 
-@pytest.mark.parametrize("name", ["progress.json", "last-run.json"])
+@pytest.mark.parametrize("name", ["progress.json", "progress-series.json", "last-run.json"])
 def test_progress_that_cannot_be_written_does_not_end_the_watch(scene: Scene, name: str) -> None:
     """A watch whose progress file cannot be written ends as any other."""
     place = scene.world.root / "shop" / name

@@ -21,6 +21,7 @@ from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.ledger.chain import SCHEMA as LEDGER_SCHEMA
 from kafka_migration.core.ledger.ledger import _FOLDS
+from kafka_migration.core.report.progress_series import ProgressSeries
 from kafka_migration.core.report.run_status import LastRun, Progress
 from kafka_migration.core.run.stop_request import StopRequest
 from kafka_migration.core.stored.stored_documents import STORED_KINDS
@@ -47,7 +48,12 @@ _PLAIN = {
 
 def stored() -> dict[str, tuple[type[Document], ...]]:
     """Return the classes of every stored document, by the name of its shape: kind and schema number."""
-    others = {"stop-request": StopRequest, "progress": Progress, "last-run": LastRun}
+    others = {
+        "stop-request": StopRequest,
+        "progress": Progress,
+        "progress-series": ProgressSeries,
+        "last-run": LastRun,
+    }
     return {
         **{f"{row.kind}-{row.schema}": row.forms for row in STORED_KINDS},
         **{f"ledger-{name}-{LEDGER_SCHEMA}": (kind,) for name, (kind, _) in _FOLDS.items()},

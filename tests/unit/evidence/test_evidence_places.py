@@ -42,6 +42,7 @@ DOCUMENTS = (
     "shop/ledger/000002.json",
     "shop/stop-requests/2.json",
     "shop/progress.json",
+    "shop/progress-series.json",
     "shop/last-run.json",
 )
 NOBODY = 65534
@@ -138,6 +139,7 @@ READERS: dict[str, tuple[Callable[[Store], object], str, Code]] = {
     "ledger": (lambda s: s.ledger.read(), "shop/ledger/000002.json", Code.LEDGER_BROKEN),
     "stop request": (lambda s: s.requests.find(2), "shop/stop-requests/2.json", Code.EVIDENCE_UNREADABLE),
     "progress": (lambda s: s.news.progress(), "shop/progress.json", Code.EVIDENCE_UNREADABLE),
+    "series": (lambda s: s.news.series(), "shop/progress-series.json", Code.EVIDENCE_UNREADABLE),
     "last run": (lambda s: s.news.last_run(), "shop/last-run.json", Code.EVIDENCE_UNREADABLE),
 }
 WRITERS: dict[str, Callable[[Store], object]] = {

@@ -84,10 +84,10 @@ def is_of_document(error: Exception, path: Any) -> bool:
     return isinstance(error, EvidenceUnreadable)
 
 
-def to_json(document: Mapping[str, Any]) -> str:
-    """Return the document as indented JSON."""
+def to_json(document: Mapping[str, Any], indent: int | None = 1) -> str:
+    """Return the document as JSON, by default indented."""
     # Half a character, of a file's name or of a client's text, must not stop what is to be written.
-    return storable(json.dumps(document, indent=1, ensure_ascii=False)) + "\n"
+    return storable(json.dumps(document, indent=indent, ensure_ascii=False)) + "\n"
 
 
 def read_json(path: Any, most: int | None = None) -> dict[str, Any]:

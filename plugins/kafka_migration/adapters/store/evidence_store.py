@@ -8,6 +8,7 @@ Layout below the root:
     <migration>/ledger/<number>.json                           the ledger of all runs
     <migration>/stop-requests/<generation>.json                requests to stop a generation of MirrorMaker
     <migration>/progress.json, last-run.json                   progress of the active run, result of the last run
+    <migration>/progress-series.json                           the course of the newest runs
 """
 
 from __future__ import annotations

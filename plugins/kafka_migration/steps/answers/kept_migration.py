@@ -9,10 +9,17 @@ from functools import cached_property
 from kafka_migration.adapters.store.document_files import Folder, listed, naming
 from kafka_migration.adapters.store.evidence_store import RunEvidence
 from kafka_migration.adapters.store.ledger_store import LEDGER_FOLDER, Anchor, LedgerStore
-from kafka_migration.adapters.store.run_status_store import LAST_RUN_FILE, PROGRESS_FILE, NewsStore, StopRequestStore
+from kafka_migration.adapters.store.run_status_store import (
+    LAST_RUN_FILE,
+    PROGRESS_FILE,
+    SERIES_FILE,
+    NewsStore,
+    StopRequestStore,
+)
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding, Refused, StoreFailed
 from kafka_migration.core.ledger.chain import Confirmation, writer_of
+from kafka_migration.core.report.progress_series import ProgressSeries
 from kafka_migration.core.report.run_status import LastRun, Progress, progress_of
 from kafka_migration.core.run.run_identity import is_migration_name
 from kafka_migration.core.text.shortened import some
@@ -74,6 +81,12 @@ class MigrationStore:
             document = self.news.progress()
             progress = None if document is None else progress_of(document)
         return None if progress is None or progress.ended_at is not None else progress
+
+    def series(self) -> ProgressSeries:
+        """Return the course of the newest runs; empty if none has told any."""
+        with naming(self.news.folder / SERIES_FILE):
+            document = self.news.series()
+            return ProgressSeries() if document is None else ProgressSeries.from_document(document)
 
     def evidence_of(self, holder: str) -> RunEvidence:
         """Return the evidence of the run with this holder name."""
