@@ -51,8 +51,9 @@ def migration_file() -> str:
     rows = list(_rows(schema, schema["$defs"], ""))
     return (
         f"# The migration file\n\n{NOTICE}One YAML file describes one migration.\n`include/migrations/<name>.yaml` "
-        "gives the DAGs `kafka_migration__<name>`, `kafka_nightly_sync__<name>` and `kafka_rollback__<name>`.\nUnknown "
-        "fields are refused.\nA duration is a number with the unit `s`, `m`, `h` or `d`.\nNumbers have decimal "
+        "gives the DAGs `kafka_migration__<name>`, `kafka_nightly_sync__<name>` and `kafka_rollback__<name>`.\nAirflow "
+        "lists them as `<name> · migrate`, `<name> · nightly sync` and `<name> · rollback`.\nUnknown fields are "
+        "refused.\nA duration is a number with the unit `s`, `m`, `h` or `d`.\nNumbers have decimal "
         "digits only: what YAML reads differently, such as `0777`, `1:30` or `1_000`, is refused.\n"
         "Addresses and secrets are "
         "in Airflow connections, never in this file.\nThe sections `watch`, `cutover`, `nightly`, `alerts` and "

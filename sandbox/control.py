@@ -103,7 +103,7 @@ def steps(root: Path) -> int:
     except FileNotFoundError:
         say("No sandbox is running.")
         return 3
-    login = f"log in as {state.airflow_user} with the password above, and trigger kafka_migration__demo"
+    login = f"log in as {state.airflow_user} with the password above, and trigger demo · migrate"
     airflow = f"{state.airflow_url}  {login}" if state.airflow_url else "(Airflow is not started)"
     say(STEPS.format(env=_shown(folder.root / shell.FILE_NAME), airflow=airflow))
     return 0

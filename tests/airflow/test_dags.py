@@ -215,6 +215,19 @@ def test_form_can_be_sent_as_it_opens(dag: DAG) -> None:
         assert (None, "null") == (field.value, field.schema["type"][0])
 
 
+def test_dags_of_a_migration_stand_together_in_the_list(folder: Path) -> None:
+    """Airflow's list is in order of display names: migration by migration, each DAG with a line on what it does."""
+    (folder / "shop-2.yaml").write_text("version: 1")
+    dags = building.built_dags(folder).values()
+    kinds = ("migrate", "nightly sync", "rollback")
+
+    assert [f"{name} · {kind}" for name in ("shop", "shop-2") for kind in kinds] == sorted(
+        dag.dag_display_name for dag in dags
+    )
+    assert all(dag.description and "\n" not in dag.description for dag in dags)
+    assert 3 == len({dag.description for dag in dags})
+
+
 @pytest.mark.parametrize("content", ["nonsense: [", "version: 1", "", "name: !!python/name:os.system"])
 def test_invalid_file_still_gives_its_dag(folder: Path, content: str) -> None:
     """An invalid file still gives its DAGs, tagged and with the findings, and does not affect other files."""

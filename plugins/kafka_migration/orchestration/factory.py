@@ -35,6 +35,8 @@ def refusing_dags(findings: Sequence[Finding]) -> dict[str, DAG]:
     text = "\n\n".join(map(str, findings))
     with DAG(
         DAG_ID,
+        dag_display_name="Kafka migrations",
+        description="Kafka migrations do not work with this Airflow.",
         schedule=None,
         catchup=False,
         tags=["kafka-migration", "invalid"],

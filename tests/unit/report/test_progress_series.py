@@ -48,7 +48,8 @@ def after_nights(nights: int, polls: int, every_s: float = 30, name: str = "") -
         begin, run = BEGIN + timedelta(days=night), run_of(night, name)
         told = [point(number, step, begin) for number, step in enumerate(STEPS)]
         told += [point(60 + number * every_s, begin=begin) for number in range(polls)]
-        series = reduce(lambda known, each, run=run: with_point(known, run, each), told, series)
+        for each in told:
+            series = with_point(series, run, each)
     return series
 
 

@@ -44,6 +44,7 @@ from kafka_migration.orchestration.cutover.rolling_back import (
     TranslateBackOperator,
 )
 from kafka_migration.orchestration.dag.forms import (
+    in_the_list,
     manual_doc,
     manual_form,
     nightly_doc,
@@ -188,6 +189,7 @@ def _dag(kind: DagKind, dag_id: str, path: Path, migration: Migration | None, pr
     schedule, more = _schedule(migration) if kind is DagKind.NIGHTLY else (None, {})
     with DAG(
         dag_id,
+        **in_the_list(kind, path.stem),
         schedule=schedule,
         catchup=False,
         max_active_runs=1,

@@ -9,9 +9,26 @@ from airflow.sdk import Param
 from kafka_migration.core.migration.settings import Migration, Mode
 from kafka_migration.core.run.run_conf import DEFAULT_MODE, DEFAULT_ROLLBACK
 from kafka_migration.core.run.run_identity import NIGHTLY_DAG_PREFIX
+from kafka_migration.core.run.task_steps import DagKind
 from kafka_migration.core.text.markdown import shown
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.text.terminal_text import counted, duration
+
+# What follows a migration's name in Airflow's list, which is in order of these names; and what the DAG does.
+_IN_THE_LIST = {
+    DagKind.MANUAL: (
+        "migrate",
+        "Copies and validates topics, moves consumer groups. Runs when a user triggers it.",
+    ),
+    DagKind.NIGHTLY: ("nightly sync", "Copies and validates new records. Runs on the schedule of the migration file."),
+    DagKind.ROLLBACK: ("rollback", "Takes back cutovers after an approval. Runs when a user triggers it."),
+}
+
+
+def in_the_list(kind: DagKind, name: str) -> dict[str, str]:
+    """Return how Airflow lists a DAG of a migration: display name, such as `shop · migrate`, and description."""
+    purpose, line = _IN_THE_LIST[kind]
+    return {"dag_display_name": f"{name} · {purpose}", "description": line}
 
 
 def page_of(write: Callable[[str, Migration], str], name: str, migration: Migration | None, problem: str) -> str:
