@@ -11,7 +11,7 @@ from kafka_migration.cli.main import main
 from kafka_migration.cli.runs import plan_verb as plan_module
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic, Operation, Resource
-from kafka_migration.core.ledger.cutovers import CutOver
+from kafka_migration.core.ledger.cutovers import CutOver, Rehearsed
 from tests.airflow.world import World
 from tests.shown_codes import shown_codes
 from tests.steps.world import AUDIT, FOUR_RECORDS, P0
@@ -56,6 +56,18 @@ def test_topics_to_create(shown: World, capsys: pytest.CaptureFixture[str]) -> N
         "orders  create: 2 partitions, replication factor 1; retention.bytes=-1, retention.ms=-1  4",
         "audit   create: 1 partition, replication factor 1; retention.bytes=-1, retention.ms=-1   0",
     ] == out
+
+
+def test_newest_rehearsal_is_the_forecast(shown: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """A plan that moves groups shows how long clients would stand still; one that moves none does not."""
+    rehearsed = Rehearsed("r", "2030-01-01T00:00:00+00:00", "d", (), (), {})
+    shown.run.ledger.append(rehearsed.to_document())
+
+    out = planned(capsys)[1]
+    assert "As the rehearsal of 2030-01-01T00:00:00+00:00 measured it:" in out
+    assert out[-1].startswith("  How long producers and consumers would stand still is not known")
+    assert document(capsys)["rehearsal"]["run"] == "r"
+    assert document(capsys, "--mode", "sync")["rehearsal"] is None
 
 
 def test_the_plan_is_that_of_the_task(shown: World, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@ import pytest
 from kafka_migration.adapters.store.ledger_store import LedgerStore
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.migration.settings import Phase
+from kafka_migration.core.run.stand_still import StandStill, StillPhase
 from tests.present import present
 from tests.steps.cutover import cut_over, target_offsets
 from tests.steps.world import P0, World
@@ -100,7 +101,7 @@ def test_rehearsal_touches_no_group(scene: World) -> None:
 def rehearse(scene: World) -> None:
     """Plan the groups in mode `rehearse`."""
     scene.params = {"mode": "rehearse"}
-    scene.do("plan_offsets")
+    scene.do("drain_groups", "plan_offsets")
 
 
 REHEARSED = DONE | dict.fromkeys(STEPS[3:], "skipped")
@@ -114,6 +115,30 @@ def test_rehearsal_is_in_the_ledger(scene: World) -> None:
 
     assert (scene.run.identity.holder, document["migration_digest"]) == (found.run, found.migration_digest)
     assert document["readiness"] == {"against": list(found.against), "notes": list(found.notes)}
+
+
+def test_rehearsal_forecasts_how_long_clients_stand_still(scene: World) -> None:
+    """The entry has the times that the report has; what a rehearsal does not do is not measured."""
+    rehearse(scene)
+    scene.finish(**REHEARSED)
+    found = present(present(scene.ledger.rehearsal).stand_still)
+
+    assert scene.run_document["stood_still"] == found.to_document()
+    assert (StillPhase.WRITING,) == found.consumers.unknown
+    assert {StillPhase.FENCE, StillPhase.WRITING} <= set(found.producers.unknown)
+
+
+@pytest.mark.usefixtures("clock")
+def test_cutover_keeps_how_long_clients_stood_still(scene: World) -> None:
+    """Consumers stood still from the end of `drain_groups` until the offsets were written, without the approval."""
+    scene.do("drain_groups")
+    cut_over(scene)
+    scene.finish(**DONE)
+    found = StandStill.from_document(scene.run_document["stood_still"])
+
+    assert () == found.consumers.unknown
+    assert None not in (found.consumers.began_at, found.consumers.ended_at, found.consumers.person_s)
+    assert found.producers.ended_at == scene.run.evidence.require(Kind.CUTOVER)["at"]
 
 
 def test_other_modes_are_no_rehearsal(scene: World) -> None:

@@ -7,6 +7,7 @@ import pytest
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import FindingsError
 from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.watching.fence import FenceProof
 from kafka_migration.core.watching.watch import Announced, Fenced
 from tests.steps.watching import Restart, Scene, a_watch, codes, started, watch
 from tests.steps.world import AUDIT, P0, RECORD, World
@@ -38,7 +39,15 @@ def test_near_then_fence_then_drain(scene: Scene) -> None:
     event = watch(scene)
 
     assert ("drained", {"0": 112, "1": 0}) == (event["outcome"], event["goals"]["orders"])
-    assert {"announced_at": "2030-01-01T00:00:15+00:00", "quiet_s": 60, "ends": event["goals"]} == event["fence"]
+    fence = FenceProof.from_document(event["fence"])
+    assert ("2030-01-01T00:00:15+00:00", 60, event["goals"]) == (
+        fence.announced_at,
+        fence.quiet_s,
+        fence.to_document()["ends"],
+    )
+    # The last record was seen at 60 s, and the fence was proved 60 s later.
+    assert ("2030-01-01T00:00:45+00:00", "2030-01-01T00:01:00+00:00") == (fence.grew_after, fence.grew_before)
+    assert "2030-01-01T00:02:00+00:00" == fence.proved_at
     assert ["announced", "fenced"] == scene.stages()
     assert "near, fencing: orders[0] still moves (+3)" in scene.states
     assert scene.states[0].startswith("approaching, near is a lag of 5")
@@ -146,6 +155,7 @@ def test_proved_fence_survives_a_restart(scene: Scene) -> None:
     event = watch(scene, trigger)
 
     assert ("drained", 915) == (event["outcome"], scene.clock.elapsed_s)
+    assert "2030-01-01T00:01:15+00:00" == event["fence"]["proved_at"]
     assert ["announced", "fenced"] == scene.stages()
 
 

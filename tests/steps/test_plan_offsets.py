@@ -120,7 +120,7 @@ def test_document_holds_plan_digest_and_text(ready: World) -> None:
     plan(ready)
     document = ready.run.evidence.require(Kind.OFFSETS_PLAN)
 
-    assert {"digest", "plan", "not_moved", "markdown", "final"} == set(document)
+    assert {"digest", "plan", "not_moved", "markdown", "final", "planned_at"} == set(document)
     assert document["digest"] == planned(ready).digest == document["plan"]["digest"]
     assert "| `orders` 0 | 3 | none | 2 | 1 | 0 | same record |" in document["markdown"]
 

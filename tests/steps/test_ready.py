@@ -19,7 +19,10 @@ from kafka_migration.core.ledger.chain import Head
 from kafka_migration.core.ledger.cutovers import CutOver, Rehearsed
 from kafka_migration.core.ledger.generations import GenerationStart
 from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.report.run_status import LastRun
 from kafka_migration.core.rollback.decommission import State
+from kafka_migration.core.run.stand_still import PhaseTime, StandStill, Still, StillPhase
+from kafka_migration.core.watching.retention_forecast import ForecastDocument
 from kafka_migration.migration_file.loading import load_migration
 from kafka_migration.steps.answers.kept_migration import MigrationStore
 from kafka_migration.steps.answers.readiness_answer import ReadyAnswer, ready_answer
@@ -161,6 +164,30 @@ def test_forged_rehearsal_is_not_confirmed(tmp_path: Path, rehearsed: Rehearsed,
     assert {"Airflow confirms the ledger": State.NOT_MET} == unmet(ready_answer(store, filed, DAY, NOW))
 
 
+def test_command_prints_forecast_and_deadline(
+    tmp_path: Path, rehearsed: Rehearsed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """How long clients would stand still is what the newest rehearsal measured; the deadline is that of `status`."""
+    still = Still(NOW.isoformat(), None, (PhaseTime(StillPhase.PLAN, 61), PhaseTime(StillPhase.WRITING, None)), None)
+    store = confirmed(tmp_path, rehearsed, replace(rehearsed, stand_still=StandStill(still, still)))
+    forecast = ForecastDocument("2030-01-08T00:10:00+00:00", "orders[3]", "retention.ms 604,800,000")
+    last = LastRun(RUN.holder, NOW, "rehearse", "success", "PASS", next_start=forecast)
+    store.news.tell_last_run(last.to_document())
+    command = ["ready", "shop", "--evidence-root", str(tmp_path)]
+
+    main(command)
+    lines = capsys.readouterr().out.splitlines()
+    assert "Producers would stand still for at least 1m01s (plan 1m01s; not measured: writing)." in lines
+    deadline = "before Tue 2030-01-08T00:10+00:00: orders[3], retention.ms 604,800,000"
+    assert f"The next run must start {deadline}." in lines
+    main([*command, "-o", "json"])
+    found = json.loads(capsys.readouterr().out)
+    assert (forecast.to_document(), still.to_document()) == (
+        found["next_start"],
+        found["rehearsal"]["stand_still"]["producers"],
+    )
+
+
 def test_command_prints_the_answer(
     tmp_path: Path, rehearsed: Rehearsed, migration_text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -174,6 +201,8 @@ def test_command_prints_the_answer(
     assert lines[0].startswith("May shop be cut over? No: of 9 conditions, ")
     assert any("It took: Validate 1m02s." in line for line in lines)
     assert "  group x reads" in lines
+    # A rehearsal of an earlier version did not measure it.
+    assert any(line.startswith("How long producers and consumers would stand still is not known") for line in lines)
     assert lines[-1].startswith("Approvers: ")
     assert 5 == main([*command, "-o", "json"])
     assert "no" == json.loads(capsys.readouterr().out)["answer"]

@@ -57,6 +57,28 @@ def test_certificate_remembers_positions_prints_and_ids(running: World) -> None:
     assert {"orders": "old-1", "audit": "old-2"} == kept.source_topic_ids
 
 
+@pytest.mark.parametrize(
+    ("stamps", "expected"),
+    [
+        ((1_000, 3_000, 2_000), "1970-01-01T00:00:02+00:00"),
+        ((1_000, 3_000, -1), None),
+        # A producer's clock is fast.
+        ((1_000, 3_000, 10**15), "2030-01-01T00:00:00+00:00"),
+    ],
+)
+def test_certificate_has_the_time_of_the_last_copied_record(
+    clock: FakeClock, world: World, stamps: tuple[int, ...], expected: str | None
+) -> None:
+    """It is the timestamp of the last record, not the newest one; it is never in the future, and may be unknown."""
+    for stamp in stamps:
+        world.source.produce("orders", 0, (b"k", b"v"), timestamp_ms=stamp)
+    world.start()
+    world.mirror({P0: 3})
+    world.do("stop_mirror")
+
+    assert expected == world.certified.last_record_at
+
+
 def test_stop_that_is_cleared_alone_takes_the_reservation_of_its_own_run(running: World) -> None:
     """Regression: a cleared stop was refused, because the earlier attempt held the reservation of its MirrorMaker."""
     running.dag_run.clear_number = 1

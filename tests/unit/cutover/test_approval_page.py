@@ -41,6 +41,14 @@ def test_page_says_what_one_must_know_to_answer() -> None:
     assert page.endswith("THE PLAN")
 
 
+def test_page_says_how_long_clients_stand_still() -> None:
+    """Since when they stand still, and the forecast, are one point; a rollback has none."""
+    page = approval_page(replace(ASKING, still=("Producers stand still since 22:03.", "a|b.")), "P")
+
+    assert "- **Standing still**: Producers stand still since 22:03. a" in page
+    assert "Standing still" not in approval_page(ASKING, "P")
+
+
 def test_page_without_approvers_or_verdict() -> None:
     """Without `cutover.approvers`, every user with the right in Airflow may answer; a rollback has no verdict."""
     page = approval_page(replace(ASKING, judged=None, ask=replace(ASKING.ask, approvers=()), four_eyes_of="ada"), "P")

@@ -52,6 +52,14 @@ TARGET_ONLY = TargetOnly("orders", {P0: 5}, records=3, is_exact=True)
 CERTIFICATE = {"graceful": True, "generation": 1, "exit_code": 0, "reason": "stopped"}
 
 
+STILL = {
+    "began_at": "then",
+    "ended_at": "later",
+    "phases": [{"phase": "plan", "seconds": 61}, {"phase": "writing", "seconds": None}],
+    "person_s": 5,
+}
+
+
 def whole_run() -> dict[str, Any]:
     """Return a run with every section of the report."""
     run = with_step(
@@ -65,6 +73,7 @@ def whole_run() -> dict[str, Any]:
             warnings=[FINDING],
             hooks=[{"hook": "before", "called": "dag", "at": "then", "result": "done"}],
             decommission=[{"condition": "c", "state": "not met", "reasons": ["why"]}],
+            stood_still={"producers": STILL, "consumers": STILL},
         ),
         **{
             "topic-list": {"topics": ["a"], "new": ["a"], "vanished": ["b"], "left_out": {"c": "why"}, "unmatched": []},

@@ -193,7 +193,7 @@ def test_deadlines_are_those_that_are_not_met() -> None:
     assert "The producers on the source must stop" in {each.what for each in read_run(run).deadlines}
     assert () == read_run(with_step(document_of(), approve=APPROVE)).deadlines
     report = report_of(with_step(document_of(), stop={"forecast": forecast}))
-    assert "- The next run must start before 2030-02-01T00:00:00+00:00: orders[0], retention.ms 1.\n" in report
+    assert "- The next run must start before Fri 2030-02-01T00:00+00:00: orders[0], retention.ms 1.\n" in report
     past = report_of(with_step(document_of(), stop={"forecast": {**forecast, "at": "2029-01-01T00:00:00+00:00"}}))
     assert "next run must start" not in past
 

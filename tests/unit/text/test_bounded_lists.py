@@ -33,6 +33,7 @@ ALLOWED = {
     "core/groups/clusters_seen.py": "a reason for each of two clusters",
     "core/cutover/not_moved.py": "codes",
     "core/report/run_forecast.py": "the phases of a run",
+    "core/run/stand_still.py": "the phases of a cutover",
     "core/kafka/transaction_log.py": "two reasons",
     "core/spark/spark_target.py": "settings of Spark",
     "cli/shell/arguments.py": "the options of a command",

@@ -8,7 +8,7 @@ import pytest
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.core.watching.fence import FenceStatus, FenceWatch, SourceEnds
+from kafka_migration.core.watching.fence import FenceProof, FenceStatus, FenceWatch, SourceEnds
 from tests.unit.partitions import AUDIT, P0, P1
 
 QUIET_S, WAIT_S = 60, 600
@@ -185,3 +185,47 @@ def test_watcher_restarted_after_the_wait(second: SourceEnds, ends: Offsets | No
 
     assert ((), ends) == (first.findings, last.ends)
     assert codes == [finding.code for finding in last.findings]
+
+
+@pytest.mark.parametrize(
+    ("looks", "expected"),
+    [
+        ([look(0, {P0: 1}), look(60, {P0: 1})], (None, 0)),
+        (
+            [look(0, {P0: 1, P1: 1}), look(15, {P0: 2, P1: 1}), look(30, {P0: 2, P1: 2}), look(90, {P0: 2, P1: 2})],
+            (15, 30),
+        ),
+    ],
+)
+def test_last_growth_lies_between_two_readings(
+    looks: Sequence[SourceEnds], expected: tuple[float | None, float]
+) -> None:
+    """The last end that moved did so before the reading that saw it, and after the one before; else it is open."""
+    fence = a_fence()
+    takes(fence, *looks)
+
+    assert expected == fence.last_growth_s
+
+
+EARLY, AFTER, WITHIN, BEFORE, LATE = (f"2030-01-01T00:0{minute}:00+00:00" for minute in range(5))
+
+
+@pytest.mark.parametrize(
+    ("newest", "after", "expected"),
+    [
+        (WITHIN, AFTER, WITHIN),
+        pytest.param(EARLY, AFTER, AFTER, id="producers that set the time of an event"),
+        pytest.param(LATE, AFTER, BEFORE, id="a producer whose clock is fast"),
+        pytest.param(EARLY, None, EARLY, id="producers that stopped before they were told to"),
+        pytest.param(LATE, None, BEFORE, id="a fast clock, and no growth was seen"),
+        pytest.param(None, AFTER, BEFORE, id="records without a timestamp"),
+        pytest.param(None, None, None, id="nothing is known"),
+    ],
+)
+def test_last_record_is_in_the_time_in_which_the_source_grew(
+    newest: str | None, after: str | None, expected: str | None
+) -> None:
+    """A timestamp counts as far as the readings of the fence allow it; unknown stays unknown."""
+    proof = FenceProof(announced_at="then", quiet_s=QUIET_S, ends={}, grew_after=after, grew_before=BEFORE)
+
+    assert expected == proof.last_record_at(newest)

@@ -11,6 +11,8 @@ from kafka_migration.cli.shell.conf_options import OFFERED, add_conf, conf_of
 from kafka_migration.cli.shell.output import ExitCode, aligned, respond
 from kafka_migration.core.groups.selection import PlannedGroup
 from kafka_migration.core.kafka.cluster import why_immovable
+from kafka_migration.core.ledger.cutovers import Rehearsed
+from kafka_migration.core.run.stand_still import forecast_lines
 from kafka_migration.core.target.planned_topics import OnTarget, PlannedTopic
 from kafka_migration.core.text.quoting import plain_name
 from kafka_migration.core.text.shortened import some
@@ -46,7 +48,13 @@ def plan_lines(name: str, mode: str, found: RunPlan) -> list[str]:
         *aligned([("Migration", name), ("Mode", mode), ("Phase", str(found.phase)), *_head(found)]),
         *(["", *aligned(topics)] if found.topics else []),
         *(["", *aligned(groups)] if found.groups else []),
+        *(["", *_rehearsed(found.rehearsal)] if found.rehearsal else []),
     ]
+
+
+def _rehearsed(rehearsal: Rehearsed) -> Iterator[str]:
+    yield f"As the rehearsal of {rehearsal.at} measured it:"
+    yield from (f"  {line}" for line in forecast_lines(rehearsal.stand_still))
 
 
 def _head(found: RunPlan) -> Iterator[tuple[str, str]]:

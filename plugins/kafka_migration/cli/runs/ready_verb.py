@@ -11,7 +11,8 @@ from kafka_migration.cli.shell.airflow_access import filed_migration
 from kafka_migration.cli.shell.arguments import Verbs, add_folder, add_output, add_verb, duration_s
 from kafka_migration.cli.shell.evidence_access import opened
 from kafka_migration.cli.shell.output import ExitCode, respond
-from kafka_migration.core.text.shortened import some
+from kafka_migration.core.run.stand_still import forecast_lines
+from kafka_migration.core.text.shortened import sentence, some
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.steps.answers.readiness_answer import FiledCutover, ReadyAnswer, ready_answer
 
@@ -34,9 +35,10 @@ def ready(arguments: Namespace) -> int:
 
 
 def ready_lines(answer: ReadyAnswer) -> list[str]:
-    """Return the answer as lines of text: yes or no, every condition, then what the rehearsal measured and noted."""
-    head = f"May {answer.migration} be cut over?"
-    return [*condition_lines(head, answer.conditions), *_rehearsal_lines(answer), *_file_lines(answer.cutover)]
+    """Return the answer as lines of text: yes or no, every condition, what the rehearsal measured, the deadline."""
+    conditions = condition_lines(f"May {answer.migration} be cut over?", answer.conditions)
+    deadline = [sentence(f"The next run must start before {answer.next_start.words}")] if answer.next_start else []
+    return [*conditions, *_rehearsal_lines(answer), *deadline, *_file_lines(answer.cutover)]
 
 
 def _rehearsal_lines(answer: ReadyAnswer) -> Iterator[str]:
@@ -44,6 +46,7 @@ def _rehearsal_lines(answer: ReadyAnswer) -> Iterator[str]:
         phases = ", ".join(f"{name} {duration(seconds)}" for name, seconds in found.seconds.items())
         yield f"The newest rehearsal ended {answer.rehearsal_age} ({found.run}). It took: {phases or 'not known'}."
         yield from (f"  {note}" for note in found.notes)
+        yield from forecast_lines(found.stand_still)
 
 
 def _file_lines(cutover: FiledCutover | None) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -331,7 +331,7 @@ class Asking:
     """What the approval page shows in addition to the plan.
 
     `judged` is the newest verdict of the run, `None` if it has none (a rollback). `approve` says what an approval
-    does. `folder` locates the evidence, `link` the run.
+    does. `folder` locates the evidence, `link` the run. `still` are sentences on how long clients stand still.
     """
 
     ask: Ask
@@ -340,6 +340,7 @@ class Asking:
     folder: str
     link: str
     four_eyes_of: str = ""
+    still: Sequence[str] = ()
 
 
 def approval_page(asking: Asking, plan: str) -> str:
@@ -357,6 +358,7 @@ def _before_you_answer(asking: Asking) -> str:
         f"**Deadline**: {until.isoformat(timespec='seconds')}, {duration(ask.time_limit_s)} after the request. If the "
         "task was cleared since, the time limit started again.",
         f"**Who may answer**: {_who(asking)}",
+        *([f"**Standing still**: {escaped(' '.join(asking.still))}"] if asking.still else []),
         f"**Run**: {asking.link}",
         f"**Evidence**: {shown(asking.folder)}; `report.md` is added when the run ends.",
     )

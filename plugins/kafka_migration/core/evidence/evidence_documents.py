@@ -48,6 +48,7 @@ class Kind(StrEnum):
     ALERT = "alert"
     PRODUCERS = "producers"
     TOPIC_LIST = "topic-list"
+    DRAINED = "drained"
 
     @property
     def kind(self) -> Kind:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 from kafka_migration.core.documents.codec import Document
+from kafka_migration.core.run.stand_still import StandStill
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +84,17 @@ class SettingsRestored(LedgerEntry):
 class Rehearsed(LedgerEntry):
     """A rehearsal: the first reasons against a cutover, notes that prevent none, and the seconds that each phase took.
 
-    `migration_digest` is the SHA-256 of the migration file that was rehearsed.
+    `migration_digest` is the SHA-256 of the migration file that was rehearsed. `stand_still` is the forecast for a
+    cutover; `None`: not known.
     """
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"stand_still"})
 
     migration_digest: str
     against: tuple[str, ...]
     notes: tuple[str, ...]
     seconds: Mapping[str, float]
+    stand_still: StandStill | None = None
     kind: Literal["rehearsed"] = "rehearsed"
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Literal, NamedTuple, TypeVar
+from typing import Annotated, ClassVar, Literal, NamedTuple, TypeVar
 
 from kafka_migration.core.documents.codec import LATER, Document
 from kafka_migration.core.findings.verdict import Verdict
@@ -149,8 +149,11 @@ class StopCertificate(Document):
     offsets that were deleted before they were copied. `ahead_records` are records beyond the position that the target
     is known to have; the next start sends them again. There may be more if the source's offsets have holes. `gone` are
     topics that no longer existed, and `recreated` topics that were deleted and created again, by cluster.
-    `held_back` are source offsets after an open transaction: not copied yet.
+    `held_back` are source offsets after an open transaction: not copied yet. `last_record_at` is the newest timestamp
+    (ISO 8601) of the last copied source records; `None`: unknown.
     """
+
+    OMITTED: ClassVar[frozenset[str]] = frozenset({"last_record_at"})
 
     generation: int
     run: str
@@ -166,6 +169,7 @@ class StopCertificate(Document):
     gone: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     recreated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     held_back: Ranges = field(default_factory=dict)
+    last_record_at: str | None = None
     kind: Literal["generation-stopped"] = "generation-stopped"
 
     def after(self, earlier: StopCertificate) -> StopCertificate:

@@ -9,7 +9,6 @@ from kafka_migration.core.cutover.plan_page import more_words, offsets_words
 from kafka_migration.core.groups.offsets_plan import OffsetsMove, OffsetsPlan
 from kafka_migration.core.kafka.offsets import offsets_of
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.report.run_assembly import seconds_between
 from kafka_migration.core.report.run_document import Deadline, GroupResult, RunDocument
 from kafka_migration.core.report.sections import (
     Line,
@@ -23,9 +22,11 @@ from kafka_migration.core.report.sections import (
     section_of,
     table_of,
 )
+from kafka_migration.core.report.standing_still import seconds_between
 from kafka_migration.core.rollback.decommission import may_go
+from kafka_migration.core.run.stand_still import PhaseTime, StandStill
 from kafka_migration.core.text.shortened import LONGEST_SENTENCE, MOST_NAMES, some
-from kafka_migration.core.text.terminal_text import duration, record_count
+from kafka_migration.core.text.terminal_text import day_and_minute, duration, record_count
 from kafka_migration.core.validation.difference_words import describe_counts, kcat_command
 from kafka_migration.core.validation.differences import Difference
 from kafka_migration.core.validation.judge_document import JudgedDifferences, JudgedTopic
@@ -43,6 +44,7 @@ def report_of(run: RunDocument) -> Section:
         section_of("What to do next", run.next_steps, is_numbered=True),
         section_of("Who", tuple(_decisions(run))),
         _times(run),
+        _standing_still(run),
         topic_list(run),
         topics(run),
         differences(run),
@@ -123,8 +125,39 @@ def _times(run: RunDocument) -> tuple[Section, ...]:
     return (Section("Times", (), phases, limits, whole),) if phases or limits else ()
 
 
+def _standing_still(run: RunDocument) -> tuple[Section, ...]:
+    """Return how long producers and consumers stood still, by phase; none if the run measured nothing of it."""
+    found = run.stood_still
+    if found is None:
+        return ()
+    sides, consumers = (found.producers, found.consumers), {each.phase: each for each in found.consumers.phases}
+    rows = (
+        *((each.phase, _still(each), _still(consumers.get(each.phase))) for each in found.producers.phases),
+        ("Together", *(side.together for side in sides)),
+        ("Besides: waiting for an answer", *("–" if s.person_s is None else duration(s.person_s) for s in sides)),
+    )
+    would = run.mode == Mode.REHEARSE
+    title = f"How long producers and consumers {'would stand' if would else 'stood'} still"
+    notes = _REHEARSED if would else tuple(_still_limits(found))
+    return table_of(title, ("Phase", "Producers", "Consumers"), rows, notes=notes)
+
+
+_REHEARSED = ("A cutover also has a fence, copies what arrived before it, and writes the offsets of the groups.",)
+
+
+def _still(time: PhaseTime | None) -> str:
+    if time is None:
+        return "–"
+    return "not measured" if time.seconds is None else duration(time.seconds)
+
+
+def _still_limits(found: StandStill) -> Iterator[str]:
+    for clients, side in (("Producers", found.producers), ("Consumers", found.consumers)):
+        yield f"{clients}: measured from {side.began_at or 'not known'} to {side.ended_at or 'not known'}."
+
+
 def _deadline(each: Deadline) -> str:
-    return f"{each.what} before {each.at}" + (f": {each.why}." if each.why else ".")
+    return f"{each.what} before {day_and_minute(each.at)}" + (f": {each.why}." if each.why else ".")
 
 
 def _target_only(run: RunDocument) -> tuple[Section, ...]:

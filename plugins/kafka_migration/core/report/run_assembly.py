@@ -23,6 +23,7 @@ from kafka_migration.core.report.run_document import (
     Steps,
     TimedPhase,
 )
+from kafka_migration.core.report.standing_still import seconds_between, stand_still
 from kafka_migration.core.run.run_window import Interval
 from kafka_migration.core.run.task_steps import RunPhase
 from kafka_migration.core.stored.stored_documents import (
@@ -62,6 +63,7 @@ def assembled(
         hooks=tuple(_hooks(hooks, recorded.unfit)),
         interval=_interval(begun.mode, steps),
         groups=_groups(recorded.of(Stored.OFFSETS_RESULT), steps),
+        stood_still=stand_still(begun.mode, recorded.of),
         findings=tuple(finding for refusal in refusals for finding in refusal.findings),
         warnings=(*_warnings(recorded, steps), *warnings),
     )
@@ -178,17 +180,6 @@ def _at(
 ) -> str | None:
     dated = recorded.plan if isinstance(recorded, RollbackPlanDocument) else recorded
     return dated.at if dated else None
-
-
-def seconds_between(began_at: str | None, ended_at: str | None) -> float | None:
-    """Return the duration; `None` if a moment is missing or unreadable, or belongs to an earlier attempt."""
-    if not began_at or not ended_at:
-        return None
-    try:
-        seconds = (datetime.fromisoformat(ended_at) - datetime.fromisoformat(began_at)).total_seconds()
-    except (TypeError, ValueError):
-        return None
-    return seconds if seconds >= 0 else None
 
 
 def _copied(steps: Steps, seconds: float | None) -> str:

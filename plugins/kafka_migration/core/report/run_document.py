@@ -18,6 +18,7 @@ from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
 from kafka_migration.core.rollback.decommission import Condition
 from kafka_migration.core.run.run_window import Interval
+from kafka_migration.core.run.stand_still import StandStill
 from kafka_migration.core.stored.stored_documents import (
     CutoverDocument,
     HookDocument,
@@ -191,10 +192,11 @@ class RunDocument(Document):
     `tasks` has the state of each task in the order of the DAG. `triggered_by` is the user who triggered the run, and
     `started_at` its start, if Airflow knows them. `interval` is the one that a run in mode `interval` answers for.
     `verdict` is that of this run, `topics` has what each run and all runs together prove. `decommission` has the
-    conditions for switching the source off. Moments are ISO 8601 in UTC.
+    conditions for switching the source off. `stood_still` has the times of producers and consumers in a cutover, and in
+    a rehearsal those that a cutover would have. Moments are ISO 8601 in UTC.
     """
 
-    ADDED: ClassVar[frozenset[str]] = frozenset({"phases", "deadlines", "readiness", "next_steps"})
+    ADDED: ClassVar[frozenset[str]] = frozenset({"phases", "deadlines", "readiness", "next_steps", "stood_still"})
 
     migration: str
     migration_digest: str
@@ -226,6 +228,7 @@ class RunDocument(Document):
     deadlines: tuple[Deadline, ...] = ()
     readiness: Readiness | None = None
     next_steps: tuple[str, ...] = ()
+    stood_still: StandStill | None = None
     schema: Literal[1] = 1
 
     @property

@@ -123,7 +123,7 @@ STEPS = (
         ("validation-request", "validation-result", "pending"),
     ),
     TaskStep(TaskId.JUDGE, RunPhase.VALIDATE, TaskNeed.VERDICT, ("judge",)),
-    TaskStep(TaskId.DRAIN_GROUPS, RunPhase.PLAN_GROUPS, TaskNeed.PLANS_GROUPS, (), _MANUAL),
+    TaskStep(TaskId.DRAIN_GROUPS, RunPhase.PLAN_GROUPS, TaskNeed.PLANS_GROUPS, ("drained",), _MANUAL),
     TaskStep(
         TaskId.TRANSLATE_OFFSETS,
         RunPhase.PLAN_GROUPS,

@@ -121,10 +121,27 @@ PlanOfGroups = TypeVar("PlanOfGroups", bound=RollbackPlanDocument)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetsPlanDocument(RollbackPlanDocument):
-    """The plan of a cutover or a rehearsal; `not_moved` are the rows that it does not move."""
+    """The plan of a cutover or a rehearsal; `not_moved` are the rows that it does not move.
+
+    `planned_at` is when it was complete; `plan.at` is when the clusters were read.
+    """
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"planned_at"})
 
     not_moved: tuple[NotMoved, ...]
     final: bool
+    planned_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DrainedDocument(Document):
+    """The wait for the consumer groups is over: from now on they must be empty.
+
+    `would_wait`: this run did not wait, but a cutover would (`cutover.drain_groups`).
+    """
+
+    at: str
+    would_wait: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,6 +305,7 @@ class Stored:
     ALERT = StoredKind(Kind.ALERT, (AlertDocument,))
     PRODUCERS = StoredKind(Kind.PRODUCERS, (ProducersAsk,))
     TOPIC_LIST = StoredKind(Kind.TOPIC_LIST, (TopicListDocument,))
+    DRAINED = StoredKind(Kind.DRAINED, (DrainedDocument,))
 
 
 STORED_KINDS: tuple[StoredKind[Document], ...] = tuple(

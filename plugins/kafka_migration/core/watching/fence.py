@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import ClassVar
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
@@ -24,11 +25,32 @@ from kafka_migration.core.text.terminal_text import duration
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FenceProof(Document):
-    """When the stop of the producers was announced, how long the source received no records, and its ends then."""
+    """When the stop of the producers was announced, how long the source received no records, and its ends then.
+
+    `proved_at` is when the fence was proved. The ends last grew between the two readings at `grew_after` and
+    `grew_before`; `grew_after` is `None` if the fence never saw them grow. Moments are ISO 8601 in UTC, to the second.
+    """
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"proved_at", "grew_after", "grew_before"})
 
     announced_at: str
     quiet_s: int
     ends: Offsets
+    proved_at: str | None = None
+    grew_after: str | None = None
+    grew_before: str | None = None
+
+    def last_record_at(self, newest: str | None) -> str | None:
+        """Return when the last record arrived on the source.
+
+        It is the newest timestamp of the last records, limited to the time in which the fence saw the ends grow:
+        producers set timestamps freely. Without a timestamp it is the reading that first saw the last end.
+
+        :param newest: the newest timestamp, in the same form; `None`: unknown
+        """
+        if newest is None:
+            return self.grew_before if self.grew_after else None
+        return min(max(newest, self.grew_after or newest), self.grew_before or newest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +128,16 @@ class FenceStatus:
 
 @dataclass(slots=True)
 class _Track:
-    """One partition: its end, since when, and whether it has moved at all."""
+    """One partition: its end, the reading that saw it first, and the reading before it if the end has moved."""
 
     end: int
     since_s: float
-    was_seen_moving: bool = False
+    moved_after_s: float | None = None
+
+    @property
+    def was_seen_moving(self) -> bool:
+        """Whether its end moved while it was watched."""
+        return self.moved_after_s is not None
 
 
 @dataclass(slots=True)
@@ -140,6 +167,12 @@ class FenceWatch:
             return status
         return _with_findings(status, self.wait_s)
 
+    @property
+    def last_growth_s(self) -> tuple[float | None, float]:
+        """The two readings between which an end moved last; the first is `None` if none was seen moving."""
+        last = max(self._tracks.values(), key=lambda track: track.since_s)
+        return last.moved_after_s, last.since_s
+
     def _follow(self, known: Offsets, now_s: float) -> None:
         """Record which ends moved. A partition that cannot be read starts again: unknown does not count as quiet."""
         for partition in set(self._tracks) - set(known):
@@ -149,7 +182,7 @@ class FenceWatch:
             if track is None:
                 self._tracks[partition] = _Track(end, now_s)
             elif track.end != end:
-                self._tracks[partition] = _Track(end, now_s, was_seen_moving=True)
+                self._tracks[partition] = _Track(end, now_s, self._looks[-1][0])
         self._looks.append((now_s, known))
         while len(self._looks) > 2 and now_s - self._looks[1][0] >= self.quiet_s:
             self._looks.popleft()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.text.terminal_text import day_and_minute
 
 # What `TopicRetention` is read from.
 SETTINGS = ("cleanup.policy", "retention.ms", "retention.bytes")
@@ -64,8 +65,7 @@ class ForecastDocument(Document):
     @property
     def words(self) -> str:
         """The moment with its day, the partition and the reason."""
-        at = datetime.fromisoformat(self.at).astimezone(UTC)
-        return f"{at:%a} {at.isoformat(timespec='minutes')}: {self.partition}, {self.reason}"
+        return f"{day_and_minute(self.at)}: {self.partition}, {self.reason}"
 
     def is_over(self, now: datetime) -> bool:
         """Whether the source may already delete what is not copied."""

@@ -99,6 +99,7 @@ class ApproveOperator(ApprovalOperator):
         from kafka_migration.core.cutover.plan_page import Asking, approval_page
         from kafka_migration.core.stored.stored_documents import Stored
         from kafka_migration.orchestration.task.context import link_to
+        from kafka_migration.steps.groups.write_groups import standing_still
 
         cutover = run.migration.cutover
         asking = Asking(
@@ -108,6 +109,7 @@ class ApproveOperator(ApprovalOperator):
             folder=str(run.evidence.folder),
             link=link_to(run.identity),
             four_eyes_of=(person or "") if cutover.four_eyes else "",
+            still=standing_still(run),
         )
         self.body = approval_page(asking, plan)
         self.response_timeout = timedelta(seconds=cutover.approval_time_limit_s)

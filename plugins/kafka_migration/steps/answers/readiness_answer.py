@@ -15,6 +15,7 @@ from kafka_migration.core.report.run_status import LastRun, Progress, age_words
 from kafka_migration.core.rollback.decommission import Condition, NotKnown, condition, may_go
 from kafka_migration.core.text.shortened import brief, some
 from kafka_migration.core.text.terminal_text import duration
+from kafka_migration.core.watching.retention_forecast import ForecastDocument
 from kafka_migration.steps.answers.kept_migration import MigrationStore
 from kafka_migration.steps.answers.status_answer import VerdictAnswer, verdict_answer
 
@@ -38,7 +39,8 @@ class FiledCutover(Document):
 class ReadyAnswer(Document):
     """Yes or no at a moment, and every condition with its state; `cutover` is `None` without the migration file.
 
-    `rehearsal_age` is the age of the newest rehearsal in words; `rehearsal` has what it found.
+    `rehearsal_age` is the age of the newest rehearsal in words; `rehearsal` has what it found and measured.
+    `next_start` is that of `LastRun`.
     """
 
     schema: Literal[1] = 1
@@ -50,6 +52,7 @@ class ReadyAnswer(Document):
     rehearsal: Rehearsed | None
     rehearsal_age: str
     cutover: FiledCutover | None
+    next_start: ForecastDocument | None
 
 
 def ready_answer(store: MigrationStore, filed: Migration | None, longest: timedelta, now: datetime) -> ReadyAnswer:
@@ -58,7 +61,7 @@ def ready_answer(store: MigrationStore, filed: Migration | None, longest: timede
     :param filed: the migration file as it is now; `None` if it is not known
     :param longest: how old the rehearsal may be
     """
-    proved, ledger = verdict_answer(store), store.ledger.read()
+    proved, ledger, last = verdict_answer(store), store.ledger.read(), store.last_run()
     rehearsal = ledger.rehearsal
     conditions = (
         condition("Everything that was copied is proved", _unproved(proved)),
@@ -67,7 +70,7 @@ def ready_answer(store: MigrationStore, filed: Migration | None, longest: timede
         condition("A rehearsal found nothing against a cutover", _against(rehearsal)),
         condition(f"The rehearsal is at most {duration(longest.total_seconds())} old", _age(rehearsal, longest, now)),
         condition("The migration file is the one that was rehearsed", _changed(rehearsal, filed)),
-        condition("The last run did not fail", _failed(store.last_run())),
+        condition("The last run did not fail", _failed(last)),
         condition("No run is active", _active(store.progress())),
         condition("The topics are not cut over yet", _moved(ledger.phase)),
     )
@@ -80,6 +83,7 @@ def ready_answer(store: MigrationStore, filed: Migration | None, longest: timede
         rehearsal=rehearsal,
         rehearsal_age=_age_words(rehearsal, now),
         cutover=None if filed is None else FiledCutover.of(filed),
+        next_start=last.next_start if last else None,
     )
 
 

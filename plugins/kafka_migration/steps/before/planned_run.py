@@ -16,6 +16,7 @@ from kafka_migration.core.groups.selection import PlannedGroup, planned_groups, 
 from kafka_migration.core.kafka.cluster import GroupListing, TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.copy_basis import ClusterSeen
+from kafka_migration.core.ledger.cutovers import Rehearsed
 from kafka_migration.core.ledger.ledger import Ledger, phase_findings
 from kafka_migration.core.migration.settings import Mode, Phase
 from kafka_migration.core.migration.topic_list_rules import topic_list_findings, topic_list_warnings
@@ -66,7 +67,8 @@ class RunPlan(Document):
 
     `vanished` and `left_out` are those of `TopicList`. `cut_over` are topics that the run leaves out because earlier
     runs cut them over. `last_generation` and `open_generation` are numbers; `None` if there is none. `positions` are
-    the next source offsets to copy, and `goals` the present ends of the source.
+    the next source offsets to copy, and `goals` the present ends of the source. `rehearsal` is the newest one, if the
+    mode plans groups.
     """
 
     phase: Phase
@@ -79,6 +81,7 @@ class RunPlan(Document):
     positions: Offsets
     goals: Offsets
     groups: tuple[PlannedGroup, ...] = ()
+    rehearsal: Rehearsed | None = None
     findings: tuple[Finding, ...] = ()
     warnings: tuple[Finding, ...] = ()
 
@@ -121,6 +124,7 @@ def run_plan(run: MigrationRun) -> RunPlan:
         positions=positions,
         goals=goals,
         groups=planned_groups(listings, run.migration.cutover, run.request.groups),
+        rehearsal=ledger.rehearsal if run.request.mode.plans_groups else None,
         findings=(*_refusals(run, ledger, found, source, listings), *refusals),
         warnings=(
             *removed_topic_warnings(run.filed_migration, ledger),

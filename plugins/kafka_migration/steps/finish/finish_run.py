@@ -168,7 +168,8 @@ def record_rehearsal(run: MigrationRun, tasks: EndedTasks) -> None:
 def _rehearsed(run: MigrationRun, document: RunDocument, found: Readiness) -> Rehearsed:
     seconds = {each.name: each.seconds for each in document.phases}
     against, notes = first(found.against), first(found.notes)
-    return Rehearsed(run.identity.holder, run.now(), document.migration_digest, against, notes, seconds)
+    digest, still = document.migration_digest, document.stood_still
+    return Rehearsed(run.identity.holder, run.now(), digest, against, notes, seconds, still)
 
 
 def _published(

@@ -25,6 +25,7 @@ from kafka_migration.core.groups.selection import which_groups
 from kafka_migration.core.kafka.cluster import KafkaCluster, Probe, TopicDescription
 from kafka_migration.core.kafka.offsets import Lag, Offsets, TopicPartition, topics_of
 from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.stored.stored_documents import DrainedDocument, Stored
 from kafka_migration.core.text.quoting import group_subject
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.text.terminal_text import duration
@@ -200,11 +201,13 @@ def groups_to_drain(run: MigrationRun) -> dict[str, list[str] | None]:
 
 
 def end_drain(run: MigrationRun, ended: LagEnded) -> Summary:
-    """Return the last progress line; raise `Refused` if a group has not read everything."""
+    """Record the end and return the last progress line; raise `Refused` if a group has not read everything."""
     if ended.outcome is LagOutcome.FAILED:
         raise Refused(ended.findings)
     if ended.outcome is LagOutcome.TIMED_OUT:
         raise Refused(_not_drained(run, ended))
+    would_wait = run.migration.cutover.drain_groups_s is not None and run.request.mode is not Mode.CUTOVER
+    run.evidence.write(Stored.DRAINED, DrainedDocument(run.now(), would_wait))
     return {"outcome": str(ended.outcome), "progress": ended.progress}
 
 

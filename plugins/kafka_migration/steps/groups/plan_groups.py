@@ -54,7 +54,7 @@ def plan_offsets(run: MigrationRun) -> Summary:
     skip_unless_planning(run)
     unproved = require_proved_copy(run)
     plan = make_offsets_plan(run, unproved, with_others=True)
-    run.evidence.write(Stored.OFFSETS_PLAN, _document(plan, render_plan(plan, run.name)))
+    run.evidence.write(Stored.OFFSETS_PLAN, _document(plan, render_plan(plan, run.name), run.now()))
     _log_plan(plan)
     if plan.is_final and (findings := plan.uncopied_findings()):
         raise Refused(findings)
@@ -69,8 +69,9 @@ def _log_plan(plan: OffsetsPlan) -> None:
     log.info("Plan %s. This task wrote nothing.", plan.digest)
 
 
-def _document(plan: OffsetsPlan, markdown: str) -> OffsetsPlanDocument:
-    return OffsetsPlanDocument(plan.digest, plan, markdown, not_moved=tuple(not_moved(plan)), final=plan.is_final)
+def _document(plan: OffsetsPlan, markdown: str, at: str) -> OffsetsPlanDocument:
+    rows = tuple(not_moved(plan))
+    return OffsetsPlanDocument(plan.digest, plan, markdown, not_moved=rows, final=plan.is_final, planned_at=at)
 
 
 def make_offsets_plan(

@@ -36,6 +36,8 @@ from kafka_migration.core.kafka.offsets import (
     offsets_of,
     reset_offsets_csv,
 )
+from kafka_migration.core.report.standing_still import stand_still
+from kafka_migration.core.run.stand_still import forecast_lines
 from kafka_migration.core.stored.stored_documents import OffsetsBeforeDocument, PlanOfGroups, Stored
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.text.terminal_text import shown
@@ -76,6 +78,13 @@ def _keep(run: MigrationRun, ask: Ask) -> None:
     if run.keeper is not None:
         run.keeper.keep_answer(ask.to_document())
     run.evidence.write(Stored.APPROVE, ask)
+
+
+def standing_still(run: MigrationRun) -> tuple[str, ...]:
+    """Return since when clients stand still, and what the newest rehearsal measured; nothing for a rollback."""
+    now = stand_still(run.request.mode, run.evidence.newest)
+    rehearsal = run.ledger.known().rehearsal
+    return () if now is None else (*now.since, *forecast_lines(rehearsal.stand_still if rehearsal else None))
 
 
 def record_answer(run: MigrationRun, chosen: str | None, by: Responder, at: datetime | None) -> Ask:

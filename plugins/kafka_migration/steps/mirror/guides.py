@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.kafka.offsets import Lag, Offsets, TopicPartition
@@ -140,6 +140,7 @@ class CutoverGuide(Guide):
     generation: int
     course: CutoverCourse = field(init=False)
     announced_at: datetime | None = None
+    _fence: FenceProof | None = None
     _alert: Alert | None = None
 
     def __post_init__(self) -> None:
@@ -153,6 +154,7 @@ class CutoverGuide(Guide):
         for fenced in recorded:
             if isinstance(fenced, Fenced):
                 self.course.fenced_ends = fenced.ends
+                self._fence = FenceProof.from_document(fenced.to_document())
 
     @property
     def stage(self) -> str:
@@ -180,14 +182,8 @@ class CutoverGuide(Guide):
         return None if asked is None else Ending(Outcome.FAILED, str(asked), (stop_requested(asked),))
 
     def proof(self) -> FenceProof | None:
-        """Return when the stop was announced, how long the source received no records, and its log end offsets."""
-        if self.announced_at is None or self.course.fenced_ends is None:
-            return None
-        return FenceProof(
-            announced_at=moment(self.announced_at),
-            quiet_s=self.run.migration.cutover.fence_quiet_s,
-            ends=self.course.fenced_ends,
-        )
+        """Return the proof while it holds."""
+        return None if self.course.fenced_ends is None else self._fence
 
     def take_alert(self) -> Alert | None:
         """Return the alert to stop the producers, if it was announced since the last call."""
@@ -229,19 +225,29 @@ class CutoverGuide(Guide):
             f"does not happen until {moment(stop.until)} (cutover.fence_wait), the run is refused.{answer}"
         )
 
+    def _moment_of(self, monotonic_s: float) -> str:
+        """Return the time of a reading of this process."""
+        ago_s = self.run.clock.monotonic_s() - monotonic_s
+        return moment(self.run.clock.now() - timedelta(seconds=ago_s))
+
     def _question(self) -> str:
         return self.run.deployment.run_link(self.run.identity, str(HookName.STOP_PRODUCERS))
 
     def _record_fenced(self, ends: Offsets) -> None:
         assert self.announced_at is not None
-        document = Fenced(
-            at=self.run.now(),
-            generation=self.generation,
+        assert self.course.fence is not None
+        after_s, before_s = self.course.fence.last_growth_s
+        self._fence = FenceProof(
             announced_at=moment(self.announced_at),
             quiet_s=self.run.migration.cutover.fence_quiet_s,
             ends=ends,
+            proved_at=self.run.now(),
+            grew_after=None if after_s is None else self._moment_of(after_s),
+            grew_before=self._moment_of(before_s),
         )
-        self.run.evidence.write(Stored.WATCH, document)
+        self.run.evidence.write(
+            Stored.WATCH, Fenced.extended(self._fence, at=self.run.now(), generation=self.generation)
+        )
         self._notices.append(
             f"The fence is proved: the source received no records for {self.run.migration.cutover.fence_quiet_s} s and "
             "has no open transaction. Its log end offsets are now the goals. Keep the producers stopped."

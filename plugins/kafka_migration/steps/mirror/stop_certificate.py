@@ -9,6 +9,7 @@ from typing import NamedTuple
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side, TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets, Ranges, TopicPartition
+from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.ledger.generations import (
     Fingerprint,
     Generation,
@@ -19,6 +20,7 @@ from kafka_migration.core.ledger.generations import (
 from kafka_migration.core.mirror.mirror_process import ProcessEnding, ProcessReply
 from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.target.topic_identity import recreated_topics
+from kafka_migration.core.text.terminal_text import moment
 from kafka_migration.core.watching.drain import expected_next, gaps_of, without_copied
 from kafka_migration.core.watching.watch import WatchEnded
 from kafka_migration.steps.mirror.state import MirrorState, mirror_state, probe_held, read_held_back
@@ -66,6 +68,7 @@ def certify(
     graceful = not lived or ending.is_clean
     grown = {p: end - start.target_end_offsets.get(p, 0) for p, end in target_ends.items()}
     gaps = {**watched.gaps, **gaps_of(positions, state.source_log_start)}
+    last_copied = _last_copied(run, state)
     lost = Lost(gaps, begin, positions, grown, graceful)
     remarks = {"never started": not lived, "its positions are not trusted": distrusted}
     return StopCertificate(
@@ -80,7 +83,7 @@ def certify(
         remembered=Remembered(
             stored_positions=state.stored,
             rewind=begin if distrusted else {},
-            fingerprints=_fingerprints(run, state),
+            fingerprints=_fingerprints(state, last_copied),
             # A topic that was recreated while it was copied is a different topic.
             source_topic_ids={**state.source_topic_ids, **start.source_topic_ids},
         ),
@@ -89,6 +92,7 @@ def certify(
         gone=_named({side: topics - present.keys() for side, present in described.items()}),
         recreated=_named(recreated),
         held_back=read_held_back(run, tuple(state.source_end_offsets)),
+        last_record_at=_newest(last_copied.values(), run.clock.now()),
     )
 
 
@@ -144,11 +148,8 @@ def _watched(run: MigrationRun, generation: int) -> _Watched:
     return _Watched(watch.proved, watch.gaps, watch.findings)
 
 
-def _fingerprints(run: MigrationRun, state: MirrorState) -> Mapping[TopicPartition, Fingerprint]:
-    """Return fingerprints of the source records at the last copied offsets, as far as the source still has them.
-
-    The fingerprint of a deleted topic matches no record.
-    """
+def _last_copied(run: MigrationRun, state: MirrorState) -> dict[TopicPartition, RecordPrint]:
+    """Return the source records at the last copied offsets, as far as the source still has them."""
     last_copied = {
         p: position - 1
         for p, position in state.stored.items()
@@ -156,11 +157,20 @@ def _fingerprints(run: MigrationRun, state: MirrorState) -> Mapping[TopicPartiti
     }
     found = run.source.records_at(last_copied, run.migration.mirror.isolation_level) if last_copied else {}
     prints = every_value(found, last_copied, "last copied source record")
-    held = {
-        p: Fingerprint(record.offset, record.digest)
-        for p, record in prints.items()
-        if record is not None and record.offset == last_copied[p] and not record.unreadable
-    }
+    return {p: record for p, record in prints.items() if record is not None and record.offset == last_copied[p]}
+
+
+def _newest(records: Collection[RecordPrint], now: datetime) -> str | None:
+    """Return the newest timestamp of some records, one in the future as now; `None` if no record has one."""
+    stamps_s = [record.timestamp_ms / 1000 for record in records if record.timestamp_ms > 0]
+    return moment(datetime.fromtimestamp(min(max(stamps_s), now.timestamp()), UTC)) if stamps_s else None
+
+
+def _fingerprints(
+    state: MirrorState, last_copied: Mapping[TopicPartition, RecordPrint]
+) -> Mapping[TopicPartition, Fingerprint]:
+    """Return the fingerprints of the last copied source records; that of a deleted topic matches no record."""
+    held = {p: Fingerprint(r.offset, r.digest) for p, r in last_copied.items() if not r.unreadable}
     gone = {p: Fingerprint(o - 1, "gone") for p, o in state.stored.items() if p.topic not in state.source and o > 0}
     return {**held, **gone}
 
