@@ -6,10 +6,12 @@ import pytest
 
 from kafka_migration.adapters.store.ledger_store import LedgerStore
 from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.ledger.cutovers import Rehearsed
 from kafka_migration.core.migration.settings import Phase
-from kafka_migration.core.run.stand_still import StandStill, StillPhase
+from kafka_migration.core.run.stand_still import PhaseTime, StandStill, Still, StillPhase
+from kafka_migration.steps.groups.write_groups import standing_still
 from tests.present import present
-from tests.steps.cutover import cut_over, target_offsets
+from tests.steps.cutover import cut_over, plan_and_ask, target_offsets
 from tests.steps.world import P0, World
 
 
@@ -139,6 +141,20 @@ def test_cutover_keeps_how_long_clients_stood_still(scene: World) -> None:
     assert () == found.consumers.unknown
     assert None not in (found.consumers.began_at, found.consumers.ended_at, found.consumers.person_s)
     assert found.producers.ended_at == scene.run.evidence.require(Kind.CUTOVER)["at"]
+
+
+def test_approver_sees_since_when_clients_stand_still(scene: World) -> None:
+    """The question says since when this run's clients stand still, and what the newest rehearsal measured."""
+    still = Still(None, None, (PhaseTime(StillPhase.PLAN, 61),), None)
+    rehearsed = Rehearsed("r", "2030-01-01T00:00:00+00:00", "d", (), (), {}, StandStill(still, still))
+    scene.run.ledger.append(rehearsed.to_document())
+    scene.do("drain_groups")
+    plan_and_ask(scene)
+    drained_at = scene.run.evidence.require(Kind.DRAINED)["at"]
+    said = standing_still(scene.run)
+
+    assert f"Consumers stand still since {drained_at}." in said
+    assert "Consumers would stand still for 1m01s (plan 1m01s)." == said[-1]
 
 
 def test_other_modes_are_no_rehearsal(scene: World) -> None:
