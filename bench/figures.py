@@ -7,6 +7,7 @@ from dataclasses import dataclass
 # The module of each part. A part has a function `rows(size)` that yields its figures.
 PARTS = {
     "ledger": "bench.ledger",
+    "pages": "bench.pages",
     "files": "bench.files",
     "topics": "bench.topics",
     "preflight": "bench.preflight",
@@ -40,6 +41,8 @@ class Figure:
 _FIGURES = (
     Figure("ledger", "ledger of 10,000 partitions × 30 nights, read once ÷ json.loads of its files", 1.5),
     Figure("ledger", "ledger of 10,000 partitions × 30 nights, read and asked by a start ÷ json.loads of its files"),
+    Figure("pages", "page of 10,000 partitions × 30 nights, a poll with nothing new ÷ the first", 0.05),
+    Figure("pages", "page with a known ledger of 30 nights, 10,000 ÷ 100 partitions", 20),
     Figure("files", "kafka-migration --version ÷ python -c pass", 8),
     Figure("files", "kafka-migration lint of one file ÷ python -c pass", 8),
     Figure("files", "kafka-migration check, 200 files ÷ one", 3),

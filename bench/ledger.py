@@ -42,7 +42,7 @@ def rows(size: Size) -> Iterator[Row]:
     """Generate the ledger and time both arms."""
     with tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder:
         root, head = Path(folder), MemoryAnchor()
-        _fill(LedgerStore(root, MIGRATION, anchor=head), size)
+        filled(LedgerStore(root, MIGRATION, anchor=head), size.partitions, size.nights)
         files = sorted((root / MIGRATION / LEDGER_FOLDER).iterdir())
         arms = {
             "ledger": lambda: _read(root, head),
@@ -77,10 +77,11 @@ def _parse(files: list[Path]) -> None:
         json.loads(file.read_bytes())
 
 
-def _fill(store: LedgerStore, size: Size) -> None:
-    for night in range(1, size.nights + 1):
+def filled(store: LedgerStore, partitions: int, nights: int) -> None:
+    """Append the entries of so many nights."""
+    for night in range(1, nights + 1):
         run = f"kafka_nightly_sync__{MIGRATION}/night-{night}#1"
-        begin, end = (_offsets(size.partitions, number) for number in (night - 1, night))
+        begin, end = (_offsets(partitions, number) for number in (night - 1, night))
         store.append(GenerationStart(night, run, _AT, begin, begin, _topic_ids(begin)).to_document())
         store.append(StopCertificate(night, run, _AT, True, 143, "stopped", end, end, _remembered(end)).to_document())
         store.append(_judgement(night, run, end).to_document())

@@ -15,6 +15,16 @@ class Ledger:
 
 
 @dataclass(frozen=True, slots=True)
+class Pages:
+    """The partitions of the migrations whose pages are made, and their nights."""
+
+    few: int = 100
+    many: int = 10_000
+    nights: int = 30
+    runs: int = 3
+
+
+@dataclass(frozen=True, slots=True)
 class Files:
     """Migration files that the command checks, and that the DAG file parses."""
 
@@ -133,6 +143,7 @@ class Reading:
 
 Size = (
     Ledger
+    | Pages
     | Files
     | Topics
     | Preflight
@@ -149,6 +160,7 @@ Size = (
 )
 FULL: dict[str, Size] = {
     "ledger": Ledger(),
+    "pages": Pages(),
     "files": Files(),
     "topics": Topics(),
     "preflight": Preflight(),
@@ -165,6 +177,7 @@ FULL: dict[str, Size] = {
 }
 QUICK: dict[str, Size] = {
     "ledger": Ledger(partitions=200, nights=5, runs=1),
+    "pages": Pages(few=20, many=200, nights=5, runs=1),
     "files": Files(checked=3, parsed=2, runs=1),
     "topics": Topics(few=5, many=20, named=60, runs=1, plans=1),
     "preflight": Preflight(runs=1),

@@ -20,6 +20,7 @@ from sandbox.bootstrap import missing
 PROGRAMS = {
     "bash": ("bash", "mirrorctl, completion and the commands of the documentation in bash"),
     "busybox": ("busybox", "mirrorctl on a host that has BusyBox only"),
+    "chromedriver": ("chromium-driver", "the pages in Airflow's UI, in a real browser"),
     "dash": ("dash", "mirrorctl in dash"),
     "fish": ("fish", "completion in fish"),
     "git": ("git", "what a copy of this checkout contains"),

@@ -84,6 +84,7 @@ FOREIGN = {
     "engines/mirrormaker2_topics.py": "records of Kafka Connect's topics",
     "migration_file/": "the migration file before it is read",
     "kafka_tables/": "rows of the tables that are generated from Kafka's and Strimzi's files",
+    "page/": "Airflow's users and rows, and the values of templates",
     "orchestration/": "Airflow's context, XCom, arguments of operators and events of triggers",
     "steps/run/deployment.py": "the evidence root as a path, and settings of Kafka's client library",
     "steps/run/run_request.py": "the form of a run in Airflow",

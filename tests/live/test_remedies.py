@@ -197,7 +197,7 @@ def test_lost_positions_of_mirrormaker_1(new_stage: Callable[..., Stage], tools:
 
     finding = first_finding(stage, *BEFORE_START)
     assert finding.startswith(f"POSITION_MISSING · {topic}[0], {topic}[1], {topic}[2]: "), finding
-    commands = finding.partition("Restore it: ")[2].split("; ")
+    commands = finding.partition("trigger the run again: ")[2].split("; ")
     assert len(commands) == 3
     for command in commands:
         shell(tools, stage.folder, command.replace("<source>", source))

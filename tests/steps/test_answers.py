@@ -25,11 +25,13 @@ from kafka_migration.core.rollback.decommission import State, WaitingTimes
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.stored.stored_documents import OffsetsBeforeDocument, Stored
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
+from kafka_migration.steps.answers import status_answer as status_module
 from kafka_migration.steps.answers.kept_migration import MigrationStore, all_migrations
 from kafka_migration.steps.answers.status_answer import (
     AllStatuses,
     BriefStatus,
     EndedRun,
+    StatusAgain,
     StatusAnswer,
     UnreadStatus,
     VerdictAnswer,
@@ -213,3 +215,16 @@ def test_news_of_another_version_are_named(tmp_path: Path) -> None:
     NewsStore(tmp_path, "shop").tell_last_run({"run": 1})
     with pytest.raises(Exception, match=r"EVIDENCE_UNREADABLE · .*last-run\.json"):
         status_answer(store, NOW)
+
+
+def test_status_again_reads_only_new_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same answer as a new reader gives, at each moment; without a new entry the copy is not judged again."""
+    store = copied(tmp_path)
+    again = StatusAgain(store)
+    assert status_answer(MigrationStore(tmp_path, "shop"), NOW) == again.at(NOW)
+
+    LedgerStore(tmp_path, "shop").append(GenerationStart(2, RUN.holder, AT, {P0: 5}, {P0: 5}).to_document())
+    assert status_answer(MigrationStore(tmp_path, "shop"), NOW) == again.at(NOW)
+
+    monkeypatch.setattr(status_module, "coverage_of", lambda _: pytest.fail("judged again"))
+    assert 2 == present(again.at(NOW).last_generation).number

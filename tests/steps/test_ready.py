@@ -26,6 +26,7 @@ from kafka_migration.core.watching.retention_forecast import ForecastDocument
 from kafka_migration.migration_file.loading import load_migration
 from kafka_migration.steps.answers.kept_migration import MigrationStore
 from kafka_migration.steps.answers.readiness_answer import ReadyAnswer, ready_answer
+from kafka_migration.steps.answers.status_answer import EndedRun
 from tests.contract.memory_anchor import MemoryAnchor
 from tests.steps.test_answers import FOREIGN, NOW, RUN, copied, told
 from tests.unit.partitions import P0
@@ -49,7 +50,8 @@ def rehearsed(filed: Migration) -> Rehearsed:
 
 def confirmed(root: Path, *entries: Any) -> MigrationStore:
     """Return a proved copy with these further entries, all of them confirmed by Airflow."""
-    copied(root)
+    done = EndedRun(RUN.holder, NOW, "sync", "success", "PASS")
+    copied(root).news.tell_last_run(done.to_document())
     ledger = LedgerStore(root, "shop")
     for entry in entries:
         ledger.append(entry.to_document())

@@ -72,7 +72,12 @@ def stored_anchor(migration: str) -> VariableAnchor | None:
 
     Only a task can write it.
     """
-    return VariableAnchor(migration, _stored_value) if _has_database() else None
+    return database_anchor(migration) if _has_database() else None
+
+
+def database_anchor(migration: str) -> VariableAnchor:
+    """Return what Airflow's database keeps, for the API server. Only a task can write it."""
+    return VariableAnchor(migration, _stored_value)
 
 
 @cache

@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 from kafka_migration.core.evidence.digests import Kept, joined
 
+# The key of what a task stores.
+KEY = "kafka_migration_evidence"
 _EXTRA = ("migration_file", "answer", "refusal")
 
 

@@ -51,6 +51,7 @@ from kafka_migration.core.run.run_identity import RunIdentity
 
 MIGRATION_FILE = "migration.yaml"
 REPORT_FILE = "report.md"
+RUN_FILE = "run.json"
 # Another task of the run may be writing. Its digest is kept at the latest this long after its document appears.
 _LOOK_AGAIN_AFTER_S = (0, 1, 2)
 # More documents than the tasks of a run write; and of how many each is named.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from argparse import Namespace
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from kafka_migration.cli.runs.watching_status import watched
@@ -16,7 +17,6 @@ from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.ledger.cutovers import CutOver, RolledBack
-from kafka_migration.core.ledger.generations import StopCertificate
 from kafka_migration.core.text.shortened import some
 from kafka_migration.steps.answers.health import CHECK_SCHEMA, Health, checked
 from kafka_migration.steps.answers.kept_migration import MigrationStore
@@ -26,11 +26,11 @@ from kafka_migration.steps.answers.status_answer import (
     BriefStatus,
     EndedRun,
     LastGeneration,
+    StatusAgain,
     StatusAnswer,
     UnreadStatus,
     all_statuses,
     not_run_yet,
-    status_answer,
 )
 
 
@@ -54,22 +54,24 @@ def status(arguments: Namespace) -> int:
     if arguments.name is None:
         return _status_of_all(arguments, now)
     if arguments.watch and not is_json(arguments):
-        watched(lambda: _answer(arguments, datetime.now(UTC)), status_lines, answer_stream(), time.sleep)
+        answer_at = _answers(arguments)
+        watched(lambda: answer_at(datetime.now(UTC)), status_lines, answer_stream(), time.sleep)
         return ExitCode.DONE
-    answer = _answer(arguments, now)
+    answer = _answers(arguments)(now)
     respond(arguments, answer, status_lines(answer))
     return ExitCode.DONE
 
 
-def _answer(arguments: Namespace, now: datetime) -> StatusAnswer:
-    """Return the status from the evidence, or that of the migration file if there is no run yet."""
+def _answers(arguments: Namespace) -> Callable[[datetime], StatusAnswer]:
+    """Return what answers from the evidence at a moment, or from the migration file if there is no run yet."""
     try:
-        return status_answer(opened(arguments.evidence_root, arguments.name), now)
+        return StatusAgain(opened(arguments.evidence_root, arguments.name)).at
     except Refused as unknown:
         if unknown.findings[0].code is not Code.MIGRATION_UNKNOWN or not knows_files(arguments):
             raise
         try:
-            return not_run_yet(migration_of(arguments))
+            filed = not_run_yet(migration_of(arguments))
+            return lambda _: filed
         except Refused as missing:
             raise unknown if missing.findings[0].code is Code.MIGRATION_FILE_MISSING else missing from None
 
@@ -198,13 +200,5 @@ def _generation_rows(last: LastGeneration | None) -> list[tuple[str, str]]:
     if last.stop_request is not None:
         rows.append(("Request", str(last.stop_request)))
     if last.certificate is not None:
-        rows.append(("Certificate", stopped_words(last.certificate)))
+        rows.append(("Certificate", last.certificate.words))
     return rows
-
-
-def stopped_words(stop: StopCertificate) -> str:
-    """Describe how a generation ended."""
-    if stop.graceful:
-        return f"{stop.at}, {stop.reason}, clean stop"
-    exit_code = "unknown" if stop.exit_code is None else stop.exit_code
-    return f"{stop.at}, {stop.reason}, NOT a clean stop (exit code {exit_code})"

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from kafka_migration.adapters.system.this_machine import SystemClock
-from kafka_migration.cli.runs.status_verb import stopped_words
 from kafka_migration.cli.shell.arguments import Verbs, add_verb, duration_s
 from kafka_migration.cli.shell.evidence_access import opened
 from kafka_migration.cli.shell.output import ExitCode, aligned, say
@@ -60,7 +59,7 @@ def stop(arguments: Namespace) -> int:
         return ExitCode.DONE
     certificate = wait_for_stop(store, generation.number, arguments.timeout, clock, time.sleep)
     if certificate is not None:
-        say(aligned([("Stopped", stopped_words(certificate))]))
+        say(aligned([("Stopped", certificate.words)]))
         return ExitCode.DONE
     if stopped_at := stopped_without_certificate(store, generation.number):
         say(aligned([("Stopped", f"{stopped_at}, MirrorMaker has ended; {_NO_CERTIFICATE}")]))

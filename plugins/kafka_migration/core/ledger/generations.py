@@ -172,6 +172,13 @@ class StopCertificate(Document):
     last_record_at: str | None = None
     kind: Literal["generation-stopped"] = "generation-stopped"
 
+    @property
+    def words(self) -> str:
+        """When, why and how the generation ended."""
+        exit_code = "unknown" if self.exit_code is None else self.exit_code
+        how = "clean stop" if self.graceful else f"NOT a clean stop (exit code {exit_code})"
+        return f"{self.at}, {self.reason}, {how}"
+
     def after(self, earlier: StopCertificate) -> StopCertificate:
         """Return the combined state after this stop and an earlier one, possibly of other topics."""
         return replace(

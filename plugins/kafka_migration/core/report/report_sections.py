@@ -42,9 +42,9 @@ def report_of(run: RunDocument) -> Section:
         section_of("Accepted by the migration file", finding_lines(accepted)),
         _ready(run),
         section_of("What to do next", run.next_steps, is_numbered=True),
-        section_of("Who", tuple(_decisions(run))),
+        section_of("Who", tuple(decisions(run))),
         _times(run),
-        _standing_still(run),
+        standing_still(run),
         topic_list(run),
         topics(run),
         differences(run),
@@ -87,7 +87,7 @@ def _ready(run: RunDocument) -> tuple[Section, ...]:
     return (Section("Ready for cutover?", (answer,), facts=(*run.readiness.against, *run.readiness.notes)),)
 
 
-def _decisions(run: RunDocument) -> Iterator[Line]:
+def decisions(run: RunDocument) -> Iterator[Line]:
     """Yield who triggered the run, and the answers to its questions."""
     if run.triggered_by:
         yield f"Triggered by: {run.triggered_by}"
@@ -125,7 +125,7 @@ def _times(run: RunDocument) -> tuple[Section, ...]:
     return (Section("Times", (), phases, limits, whole),) if phases or limits else ()
 
 
-def _standing_still(run: RunDocument) -> tuple[Section, ...]:
+def standing_still(run: RunDocument) -> tuple[Section, ...]:
     """Return how long producers and consumers stood still, by phase; none if the run measured nothing of it."""
     found = run.stood_still
     if found is None:

@@ -14,10 +14,9 @@ from typing import Any
 from airflow.sdk import Context
 from airflow.sdk.execution_time.xcom import XCom
 
+from kafka_migration.adapters.store.digest_keeper import KEY
 from kafka_migration.airflow_adapters.deployed_airflow import HAS_STATE_STORE
 from kafka_migration.core.run.run_identity import RunIdentity
-
-KEY = "kafka_migration_evidence"
 
 
 class TaskShelf:

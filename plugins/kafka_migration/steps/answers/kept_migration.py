@@ -33,11 +33,16 @@ def no_anchor(_: str) -> None:
 
 @dataclass(frozen=True)
 class MigrationStore:
-    """The evidence of one migration; `find_anchor` returns what keeps the head of its ledger outside the root."""
+    """The evidence of one migration; `find_anchor` returns what keeps the head of its ledger outside the root.
+
+    `is_strict`: a ledger that its anchor does not confirm is refused. Entries up to the head are then read only as far
+    as they are used, which takes far less time.
+    """
 
     root: Folder
     name: str
     find_anchor: FindAnchor = no_anchor
+    is_strict: bool = False
 
     @classmethod
     def open(cls, root: Folder, name: str, find_anchor: FindAnchor = no_anchor) -> MigrationStore:
@@ -50,10 +55,15 @@ class MigrationStore:
             raise Refused([_unknown(name, known, root)])
         return cls(root, name, find_anchor)
 
+    @classmethod
+    def find(cls, root: Folder, name: str, find_anchor: FindAnchor, *, is_strict: bool) -> MigrationStore | None:
+        """Return the migration in an evidence root, without looking at the others; `None` without evidence of it."""
+        return cls(root, name, find_anchor, is_strict) if _is_migration(root / name) else None
+
     @cached_property
     def ledger(self) -> LedgerStore:
         """The migration's ledger."""
-        return LedgerStore(self.root, self.name)
+        return LedgerStore(self.root, self.name, anchor=self.find_anchor(self.name) if self.is_strict else None)
 
     def confirmation(self) -> Confirmation:
         """Return which entries of the ledger are confirmed outside the root, if that can be asked."""

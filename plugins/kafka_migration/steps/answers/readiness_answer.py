@@ -61,18 +61,31 @@ def ready_answer(store: MigrationStore, filed: Migration | None, longest: timede
     :param filed: the migration file as it is now; `None` if it is not known
     :param longest: how old the rehearsal may be
     """
-    proved, ledger, last = verdict_answer(store), store.ledger.read(), store.last_run()
-    rehearsal = ledger.rehearsal
+    ledger = store.ledger.read()
+    return readiness_of(store, verdict_answer(store), ledger.rehearsal, ledger.phase, filed, longest, now)
+
+
+def readiness_of(
+    store: MigrationStore,
+    proved: VerdictAnswer,
+    rehearsal: Rehearsed | None,
+    phase: Phase,
+    filed: Migration | None,
+    longest: timedelta,
+    now: datetime,
+) -> ReadyAnswer:
+    """Return the answer from what the ledger says: the verdicts, the newest rehearsal, the phase."""
+    last = store.last_run()
     conditions = (
         condition("Everything that was copied is proved", _unproved(proved)),
-        condition("No later run contradicts the copy", map(str, proved.contradictions)),
+        condition("No later run contradicts the copy", _contradicted(proved, last)),
         condition("Airflow confirms the ledger", _unconfirmed(proved.ledger)),
         condition("A rehearsal found nothing against a cutover", _against(rehearsal)),
         condition(f"The rehearsal is at most {duration(longest.total_seconds())} old", _age(rehearsal, longest, now)),
         condition("The migration file is the one that was rehearsed", _changed(rehearsal, filed)),
-        condition("The last run did not fail", _failed(last)),
+        condition("The last run did not fail", _failed(proved, last)),
         condition("No run is active", _active(store.progress())),
-        condition("The topics are not cut over yet", _moved(ledger.phase)),
+        condition("The topics are not cut over yet", _moved(phase)),
     )
     return ReadyAnswer(
         migration=store.name,
@@ -105,13 +118,13 @@ def _unconfirmed(ledger: Confirmation) -> Iterator[str]:
 
 
 def _age_words(rehearsal: Rehearsed | None, now: datetime) -> str:
-    ended = rehearsal and _moment(rehearsal)
+    ended = rehearsal and _moment(rehearsal.at)
     return age_words(ended, now) if ended else ""
 
 
-def _moment(rehearsal: Rehearsed) -> datetime | None:
+def _moment(text: str) -> datetime | None:
     try:
-        return datetime.fromisoformat(rehearsal.at).astimezone(UTC)
+        return datetime.fromisoformat(text).astimezone(UTC)
     except (OverflowError, ValueError):
         return None
 
@@ -123,7 +136,7 @@ def _against(rehearsal: Rehearsed | None) -> Iterator[str]:
 def _age(rehearsal: Rehearsed | None, longest: timedelta, now: datetime) -> Iterator[str]:
     if rehearsal is None:
         yield "no rehearsal has ended yet"
-    elif (ended := _moment(rehearsal)) is None:
+    elif (ended := _moment(rehearsal.at)) is None:
         yield NotKnown(f"its time cannot be read: {brief(rehearsal.at)}")
     elif not timedelta() <= now - ended <= longest:
         yield f"it ended {age_words(ended, now)}; groups and topics may have changed, so rehearse again"
@@ -131,14 +144,30 @@ def _age(rehearsal: Rehearsed | None, longest: timedelta, now: datetime) -> Iter
 
 def _changed(rehearsal: Rehearsed | None, filed: Migration | None) -> Iterator[str]:
     if filed is None:
-        yield NotKnown("the migration file was not read (--migrations)")
+        yield NotKnown("the migration file was not read")
     elif rehearsal is None:
         yield "no rehearsal has ended yet"
     elif filed.digest != rehearsal.migration_digest:
         yield "the file has changed since, so rehearse again"
 
 
-def _failed(last: LastRun | None) -> Iterator[str]:
+def _contradicted(proved: VerdictAnswer, last: LastRun | None) -> Iterator[str]:
+    yield from map(str, proved.contradictions)
+    yield from _doubts(proved, last)
+
+
+def _doubts(proved: VerdictAnswer, last: LastRun | None) -> Iterator[str]:
+    """Yield why the result of the last run does not count: anyone may delete it, or put back an older one."""
+    if proved.as_of is None:
+        return
+    if last is None:
+        yield NotKnown("the result of the last run (last-run.json) is missing")
+    elif (newest := _moment(proved.as_of)) is None or last.at < newest:
+        yield NotKnown("the result of the last run (last-run.json) is older than the newest entry of the ledger")
+
+
+def _failed(proved: VerdictAnswer, last: LastRun | None) -> Iterator[str]:
+    yield from _doubts(proved, last)
     if last is not None and last.outcome == "failed":
         yield f"{last.run}: {some(last.codes) if last.codes else 'see its tasks'}"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal
 
@@ -74,15 +74,26 @@ class VerdictAnswer(Document):
 
 def verdict_answer(store: MigrationStore) -> VerdictAnswer:
     """Return the verdicts in the ledger, and the later findings that contradict them."""
-    ledger, last = store.ledger.read(), store.last_run()
-    covered = {**{topic: TopicCoverage(topic) for topic in ledger.topics}, **coverage_of(ledger)}
+    ledger = store.ledger.read()
+    return with_contradictions(ledger_verdict(store, ledger, coverage_of(ledger)), store)
+
+
+def with_contradictions(proved: VerdictAnswer, store: MigrationStore) -> VerdictAnswer:
+    """Return the verdicts with the findings of later runs that contradict them."""
+    last = store.last_run()
+    return replace(proved, contradictions=() if last is None else last.contradictions)
+
+
+def ledger_verdict(store: MigrationStore, ledger: Ledger, covered: Mapping[str, TopicCoverage]) -> VerdictAnswer:
+    """Return what the ledger alone says of the verdicts: the same until it has another entry."""
+    covered = {**{topic: TopicCoverage(topic) for topic in ledger.topics}, **covered}
     standings = {topic.standing for topic in covered.values()} or {"nothing copied"}
     return VerdictAnswer(
         migration=store.name,
         as_of=_newest_time(ledger),
         ledger=store.confirmation(),
         standing=next(standing for standing in _STANDINGS if standing in standings),
-        contradictions=() if last is None else last.contradictions,
+        contradictions=(),
         topics={topic: _verdict_of(covered[topic]) for topic in sorted(covered)},
     )
 
@@ -232,16 +243,46 @@ class AllStatuses:
 def status_answer(store: MigrationStore, now: datetime) -> StatusAnswer:
     """Return the status of a migration at a moment."""
     ledger = store.ledger.read()
-    covered = coverage_of(ledger)
+    return with_news(ledger_status(store, ledger, coverage_of(ledger)), store, now)
+
+
+class StatusAgain:
+    """The status of a migration at several moments; the ledger is read only as far as it has grown."""
+
+    def __init__(self, store: MigrationStore) -> None:
+        self._store = store
+        self._known: tuple[Ledger, StatusAnswer] | None = None
+
+    def at(self, now: datetime) -> StatusAnswer:
+        """Return the status at a moment, like `status_answer`."""
+        ledger = self._store.ledger.read()
+        if self._known is None or self._known[0] is not ledger:
+            self._known = ledger, ledger_status(self._store, ledger, coverage_of(ledger))
+        return with_news(self._known[1], self._store, now)
+
+
+def with_news(status: StatusAnswer, store: MigrationStore, now: datetime) -> StatusAnswer:
+    """Return the status with the active run, the last run, and the request to stop."""
+    last = status.last_generation
+    return replace(
+        status,
+        now=_active_run(store, now),
+        last_run=_ended_run(store.last_run(), now),
+        last_generation=last and replace(last, stop_request=store.stop_requests.find(last.number)),
+    )
+
+
+def ledger_status(store: MigrationStore, ledger: Ledger, covered: Mapping[str, TopicCoverage]) -> StatusAnswer:
+    """Return what the ledger alone says of the status: the same until it has another entry."""
     return StatusAnswer(
         migration=store.name,
         phase=ledger.phase,
         ledger=store.confirmation(),
-        now=_active_run(store, now),
-        last_run=_ended_run(store.last_run(), now),
+        now=None,
+        last_run=None,
         cutovers=tuple(ledger.cutovers),
         rollbacks=tuple(ledger.rollbacks),
-        last_generation=_last_generation(store, ledger),
+        last_generation=_last_generation(ledger),
         pending_generations=tuple(generation.number for generation in ledger.pending_generations),
         topics={
             topic: covered[topic].verdict if topic in covered else None for topic in sorted({*ledger.topics, *covered})
@@ -334,9 +375,8 @@ def _ended_run(last: LastRun | None, now: datetime) -> EndedRun | None:
     return None if last is None else EndedRun.from_document({**last.to_document(), "age": age_words(last.at, now)})
 
 
-def _last_generation(store: MigrationStore, ledger: Ledger) -> LastGeneration | None:
+def _last_generation(ledger: Ledger) -> LastGeneration | None:
     last = ledger.last_generation
     if last is None:
         return None
-    asked = store.stop_requests.find(last.number)
-    return LastGeneration(last.number, last.start.run, last.start.at, last.stop is None, asked, last.stop)
+    return LastGeneration(last.number, last.start.run, last.start.at, last.stop is None, None, last.stop)

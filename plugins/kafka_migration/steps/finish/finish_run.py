@@ -10,7 +10,7 @@ from functools import partial
 
 import kafka_migration
 from kafka_migration.adapters.store.document_files import to_json, unreadable
-from kafka_migration.adapters.store.evidence_store import REPORT_FILE
+from kafka_migration.adapters.store.evidence_store import REPORT_FILE, RUN_FILE
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.codes import Code
@@ -59,7 +59,6 @@ log = logging.getLogger(__name__)
 
 
 TASK = TaskId.FINISH
-RUN_FILE = "run.json"
 Build = Callable[[str, tuple[Refusal, ...]], RunDocument]
 
 

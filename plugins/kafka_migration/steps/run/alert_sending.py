@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.migration.alert_settings import AlertKind
-from kafka_migration.core.migration.settings import HookName
+from kafka_migration.core.migration.settings import HookName, Migration
 from kafka_migration.core.report.alerts import Alert
 from kafka_migration.core.text.terminal_text import duration, moment
 from kafka_migration.core.watching.producers_question import StopProducers
@@ -16,16 +17,16 @@ from kafka_migration.steps.run.migration_run import MigrationRun
 
 def stop_producers(run: MigrationRun, announced_at: datetime) -> StopProducers:
     """Return which producers must stop, and until when, after an announcement at this time."""
-    settings = run.migration.cutover
-    return StopProducers(
-        run.name,
-        run.migration.topics,
-        run.migration.source.connection,
-        announced_at,
-        wait_s=settings.fence_wait_s,
-        quiet_s=settings.fence_quiet_s,
-        is_chosen=bool(run.request.topics),
-    )
+    return stop_after(run.migration, run.migration.topics, announced_at, is_chosen=bool(run.request.topics))
+
+
+def stop_after(
+    migration: Migration, topics: Sequence[str], announced_at: datetime, *, is_chosen: bool = False
+) -> StopProducers:
+    """Return which producers of these topics must stop, and until when, after an announcement at this time."""
+    source, cutover = migration.source.connection, migration.cutover
+    waits = {"wait_s": cutover.fence_wait_s, "quiet_s": cutover.fence_quiet_s}
+    return StopProducers(migration.name, topics, source, announced_at, **waits, is_chosen=is_chosen)
 
 
 def producers_alert(run: MigrationRun, stop: StopProducers) -> Alert:

@@ -1,0 +1,1 @@
+"""The pages in Airflow's UI: all migrations, one migration, one run."""

@@ -1,0 +1,247 @@
+"""A migration in words: the sections of its page, in the order of an operator's questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.report import report_sections
+from kafka_migration.core.report.run_document import RunDocument
+from kafka_migration.core.report.sections import Section, finding_lines, section_of, table_of
+from kafka_migration.core.rollback.decommission import State
+from kafka_migration.core.run.stand_still import forecast_lines
+from kafka_migration.core.run.task_steps import STEPS, RunPhase, TaskId
+from kafka_migration.core.text.shortened import some
+from kafka_migration.core.text.terminal_text import duration, record_count
+from kafka_migration.core.watching.producers_question import StopProducers
+from kafka_migration.page.kept_in_airflow import TaskTimes
+from kafka_migration.page.screen import Screen
+from kafka_migration.steps.answers.status_answer import ActiveRun, ProvedTopic, StatusAnswer
+
+# More rows would make the page slow; the command line shows all.
+MOST_TOPICS = 300
+_MOST_FINDINGS = 100
+_VERDICTS = {
+    "PASS": "The copy is proved: the target has every record that was copied.",
+    "WARN": "The copy is proved, with warnings.",
+    "pending": "The copy is not proved yet: its last part is not validated.",
+    "nothing copied": "Nothing has been copied yet.",
+    "NOT_VERIFIABLE": "A part of the copy cannot be verified.",
+    "FAIL": "The copy differs from the source.",
+}
+
+
+def sentence_of(screen: Screen) -> str:
+    """Return the verdict on the whole copy as a sentence."""
+    if screen.proved.contradictions and screen.proved.standing != Verdict.FAIL:
+        return "A later run contradicts what earlier runs proved of the copy."
+    return _VERDICTS[screen.proved.standing]
+
+
+def level_of(screen: Screen) -> str:
+    """Return how the verdict is coloured: `wrong`, `proved` or `open`."""
+    if screen.proved.standing == Verdict.FAIL or screen.proved.contradictions:
+        return "wrong"
+    return "proved" if screen.proved.standing in {Verdict.PASS, Verdict.WARN} else "open"
+
+
+def is_silent(now: ActiveRun | None) -> bool:
+    """Whether the run should have told news since; only the watch tells some all the time."""
+    return now is not None and now.step == TaskId.WATCH_LAG and not now.is_fresh
+
+
+def next_acts(screen: Screen) -> tuple[str, ...]:
+    """Return what to do next."""
+    run = screen.run
+    if screen.is_active:
+        acts: tuple[str, ...] = ("Stop the producers.",) if stop_of(screen) else ()
+        acts += ("Answer the question of the run.",) if question_of(screen) else ()
+        return acts or (() if screen.problems else ("A run is active. Wait for it.",))
+    return run.document.next_steps if run and run.document and screen.is_newest else ()
+
+
+def stop_of(screen: Screen) -> StopProducers | None:
+    """Return which producers must stop now."""
+    return screen.run.stop if screen.is_active and screen.run else None
+
+
+def question_of(screen: Screen) -> TaskId | None:
+    """Return the task of the active run that asks a person."""
+    steps = screen.run.document.steps if screen.is_active and screen.run and screen.run.document else None
+    if steps is None:
+        return None
+    if steps.approve and steps.approve.answered_at is None:
+        return TaskId.APPROVE
+    asks = stop_of(screen) and steps.producers and steps.producers.chosen is None
+    return TaskId.STOP_PRODUCERS if asks else None
+
+
+_ENDED = {"success", "failed", "skipped", "upstream_failed", "removed"}
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseRow:
+    """A phase of the run: `done`, `now`, `failed`, `not reached`, `skipped` or `later`, and its seconds so far.
+
+    `left_s` is the forecast of what is left, `share` the done part of the current step; `None`: unknown.
+    """
+
+    name: str
+    state: str
+    seconds: float | None
+    began_at: datetime | None
+    left_s: int | None = None
+    share: float | None = None
+
+
+def phase_rows(screen: Screen) -> list[PhaseRow]:
+    """Return the phases of the run, from the times of its tasks in Airflow and the forecast."""
+    tasks = {task.task: task for task in (screen.run.tasks if screen.run else ())}
+    now = screen.status.now
+    is_same = screen.is_active
+    left = now.forecast.seconds if now and now.forecast and is_same else {}
+    share = now.share if now and is_same else None
+    rows = (_phase_row(phase, tasks, screen.at, left, share) for phase in RunPhase)
+    return [row for row in rows if row]
+
+
+def _phase_row(
+    phase: RunPhase, tasks: Mapping[str, TaskTimes], at: datetime, left: Mapping[str, int], share: float | None
+) -> PhaseRow | None:
+    own = [tasks[step.task] for step in STEPS if step.phase is phase and step.task in tasks]
+    if not own:
+        return None
+    state = _state_of([task.state for task in own])
+    began = min((task.began_at for task in own if task.began_at and task.state != "skipped"), default=None)
+    ends = [task.ended_at for task in own if task.ended_at and task.state != "skipped"]
+    end = at if state == "now" else max(ends, default=None)
+    seconds = (end - began).total_seconds() if began and end else None
+    return PhaseRow(str(phase), state, seconds, began, left.get(str(phase)), share if state == "now" else None)
+
+
+def _state_of(states: list[str | None]) -> str:
+    if all(state == "skipped" for state in states):
+        return "skipped"
+    if "failed" in states:
+        return "failed"
+    if "upstream_failed" in states:
+        return "not reached"
+    if all(state in _ENDED for state in states):
+        return "done"
+    return "now" if any(state is not None and state != "skipped" for state in states) else "later"
+
+
+def facts_of(screen: Screen) -> list[tuple[str, str]]:
+    """Return what the migration does now, as rows of a name and a text."""
+    status = screen.status
+    rows = [("Phase", status.phase.replace("_", " ")), ("Ledger", str(screen.proved.ledger))]
+    if screen.filed:
+        source, target = screen.filed.source.connection, screen.filed.target.connection
+        rows.insert(0, ("Copies", f"{source} to {target}"))
+    rows += _now_rows(status)
+    if start := status.last_run and status.last_run.next_start:
+        must = "had to" if start.is_over(screen.at) else "must"
+        rows.append(("Next run", f"{must} start before {start.words} (reported)"))
+    return [*rows, *_mirror_rows(screen)]
+
+
+def _now_rows(status: StatusAnswer) -> Iterator[tuple[str, str]]:
+    now, last = status.now, status.last_run
+    if now is None:
+        yield "Now", "No run is active."
+    else:
+        yield "Progress", now.words or "This step reports no progress."
+        if now.copy_words and now.copy_words != now.words:
+            yield "Copied", now.copy_words
+        yield "Run ends", str(now.forecast) if now.forecast else "unknown"
+        yield from (("Silent", f"{each.party} since {each.since}: {each.reason}") for each in now.silent)
+    if last:
+        yield "Last run", f"{last.mode}, {last.outcome}, ended {last.age} (reported)"
+
+
+def _mirror_rows(screen: Screen) -> Iterator[tuple[str, str]]:
+    last, filed = screen.status.last_generation, screen.filed
+    if filed:
+        on = f" on {filed.mirror.connection}" if filed.mirror.connection else ""
+        lease = duration(filed.mirror.lease_s)
+        yield "Engine", f"{filed.mirror.engine}{on}; without a renewal MirrorMaker stops itself after {lease}"
+    if last is None:
+        yield "MirrorMaker", "was never started"
+    else:
+        state = "has no stop certificate yet" if last.certificate is None else f"stopped: {last.certificate.words}"
+        yield "MirrorMaker", f"generation {last.number}, started {last.started_at}; {state}"
+    if last and last.stop_request:
+        yield "Stop request", str(last.stop_request)
+
+
+def sections_of(screen: Screen) -> tuple[Section, ...]:
+    """Return the sections below the charts."""
+    document = screen.run.document if screen.run else None
+    return (
+        *(report_sections.differences(document) if document else ()),
+        *(report_sections.groups(document) if document else ()),
+        *readiness_section(screen),
+        *(report_sections.standing_still(document) if document else ()),
+        *_run_sections(document),
+        *section_of("What happened", screen.events),
+    )
+
+
+def _run_sections(run: RunDocument | None) -> Iterator[Section]:
+    if run is None:
+        return
+    yield from section_of("What the run found wrong", finding_lines(run.findings)[:_MOST_FINDINGS])
+    yield from section_of("Worth knowing", finding_lines(run.warnings)[:_MOST_FINDINGS])
+    yield from section_of("Who decided", tuple(report_sections.decisions(run)))
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRow:
+    """A topic; each text is a cell after its name."""
+
+    topic: str
+    cells: tuple[str, ...]
+
+
+def topic_rows(screen: Screen) -> list[TopicRow]:
+    """Return the topics, the worst first: those that differ, then those that are behind, then the others."""
+    now = screen.status.now
+    behind = {each.topic: each.lag for each in (now.behind if now and now.step == TaskId.WATCH_LAG else ())}
+    topics = screen.proved.topics
+    ordered = sorted({*topics, *behind}, key=lambda topic: _badness(topic, topics, behind))
+    return [TopicRow(topic, _topic_cells(screen, topic, behind)) for topic in ordered[:MOST_TOPICS]]
+
+
+_WORST_FIRST = ("FAIL", "NOT_VERIFIABLE", "nothing copied", "pending", "WARN", "PASS")
+
+
+def _badness(topic: str, topics: Mapping[str, ProvedTopic], behind: Mapping[str, int | None]) -> tuple[int, float, str]:
+    standing = topics[topic].standing if topic in topics else "nothing copied"
+    rank = -1 if standing in {Verdict.FAIL, Verdict.NOT_VERIFIABLE} else 0 if topic in behind else 1
+    lag = behind.get(topic, 0)
+    return rank * 10 + _WORST_FIRST.index(standing), -(float("inf") if lag is None else lag), topic
+
+
+def _topic_cells(screen: Screen, topic: str, behind: Mapping[str, int | None]) -> tuple[str, ...]:
+    found = screen.proved.topics.get(topic)
+    lag = record_count(behind[topic]) if topic in behind else "–"
+    if found is None:
+        return "nothing copied", lag, "–", "–", "never", "–"
+    counts = (found.source_records, found.target_records) if found.judged_at else (None, None)
+    because = some(found.reasons, 3, separator="; ") or "–"
+    return found.standing, lag, *map(record_count, counts), found.judged_at or "never", because
+
+
+def readiness_section(screen: Screen) -> tuple[Section, ...]:
+    """Return whether a cutover may follow, with every condition."""
+    ready, title = screen.ready, "May the migration be cut over?"
+    rows = tuple(
+        (each.condition, each.state.upper(), some(each.reasons, separator="; ") or "–") for each in ready.conditions
+    )
+    lead = f"{ready.answer.capitalize()}: {sum(each.state is State.MET for each in ready.conditions)} of {len(rows)} "
+    found = ready.rehearsal
+    notes = (f"The newest rehearsal ended {ready.rehearsal_age} ({found.run}).", *found.notes) if found else ()
+    notes += forecast_lines(found.stand_still if found else None)
+    return table_of(title, ("Condition", "State", "Because"), rows, lead=(f"{lead}conditions are met.",), notes=notes)
