@@ -12,7 +12,7 @@ from kafka_migration.adapters.store.evidence_store import RunEvidence
 from kafka_migration.adapters.store.ledger_store import LedgerStore
 from kafka_migration.adapters.store.run_status_store import NewsStore
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Finding, Refused, TransientError
+from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding, Refused, TransientError
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.group_writes import OffsetsResultDocument
 from kafka_migration.core.kafka.cluster import KafkaCluster, NewTopic, Side
@@ -228,3 +228,21 @@ def test_status_again_reads_only_new_entries(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr(status_module, "coverage_of", lambda _: pytest.fail("judged again"))
     assert 2 == present(again.at(NOW).last_generation).number
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        {"copied": 10**400, "total": 1},
+        {"rate": float("nan")},
+        {"eta_s": 1e300},
+        {"reading": {"began_at": AT, "at": AT, "read": 1, "at_most": 2**63}},
+    ],
+)
+def test_progress_of_odd_numbers_cannot_be_read(tmp_path: Path, numbers: dict[str, object]) -> None:
+    """Anyone may write the progress: a number that no run tells makes it unreadable, in words."""
+    store = copied(tmp_path)
+    store.news.tell_progress({"schema": 1, "run": RUN.holder, "at": AT, "step": "watch_lag", **numbers})
+
+    with pytest.raises(EvidenceUnreadable, match=r"progress\.json"):
+        status_answer(store, NOW)

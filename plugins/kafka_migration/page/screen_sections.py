@@ -184,6 +184,7 @@ def sections_of(screen: Screen) -> tuple[Section, ...]:
         *(report_sections.groups(document) if document else ()),
         *readiness_section(screen),
         *(report_sections.standing_still(document) if document else ()),
+        *(report_sections.decommission(document) if document else ()),
         *_run_sections(document),
         *section_of("What happened", screen.events),
     )

@@ -50,7 +50,7 @@ def report_of(run: RunDocument) -> Section:
         differences(run),
         groups(run),
         _target_only(run),
-        _decommission(run),
+        decommission(run),
         table_of("Hooks", ("When", "What", "Ended", "Result"), tuple(_hooks(run))),
         section_of("MirrorMaker", tuple(_mirror(run))),
         table_of("Tasks", ("Task", "State"), tuple((task, state or "not run") for task, state in run.tasks.items())),
@@ -169,7 +169,8 @@ def _target_only(run: RunDocument) -> tuple[Section, ...]:
     return table_of("Records only on the target", ("Topic", "Records on the target only", "First offsets"), rows)
 
 
-def _decommission(run: RunDocument) -> tuple[Section, ...]:
+def decommission(run: RunDocument) -> tuple[Section, ...]:
+    """Return whether the source may be switched off, with every condition; none if the run did not look."""
     rows = tuple(
         (each.condition, each.state.upper(), _reasons(each.reasons, len(each.reasons))) for each in run.decommission
     )

@@ -6,11 +6,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from kafka_migration.core.documents.codec import Document
+from kafka_migration.core.documents.codec import Document, DoesNotFit
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.run_document import RunDocument
 from kafka_migration.core.run.task_steps import STEPS, RunPhase
 from kafka_migration.core.text.terminal_text import duration
+
+
+def require_plausible(*numbers: float | None) -> None:
+    """Raise `DoesNotFit` for a number that no run tells: beyond 64 bits, or none. Anyone may write these documents."""
+    if not all(number is None or abs(number) < _TOO_LARGE for number in numbers):
+        raise DoesNotFit("a number is beyond 64 bits")
+
+
+_TOO_LARGE = 2**63
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +28,9 @@ class PastRun(Document):
 
     seconds: Mapping[str, float]
     records: int
+
+    def __post_init__(self) -> None:
+        require_plausible(self.records, *self.seconds.values())
 
     @classmethod
     def of(cls, run: RunDocument, before: PastRun | None) -> PastRun | None:

@@ -12,7 +12,7 @@ from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.run_document import RunDocument
-from kafka_migration.core.report.run_forecast import PastRun
+from kafka_migration.core.report.run_forecast import PastRun, require_plausible
 from kafka_migration.core.run.task_steps import TaskId
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.core.validation.judge_document import JudgedTopic
@@ -114,6 +114,9 @@ class Reading(Document):
     read: int
     at_most: int
 
+    def __post_init__(self) -> None:
+        require_plausible(self.read, self.at_most)
+
     @classmethod
     def of(cls, line: str, began_at: datetime, at: datetime) -> Reading | None:
         """Read a line of the job; `None` if it does not tell the progress."""
@@ -157,6 +160,9 @@ class Progress(Document):
     silent: tuple[Silent, ...] = ()
     behind: tuple[TopicLag, ...] = ()
     reading: Reading | None = None
+
+    def __post_init__(self) -> None:
+        require_plausible(self.copied, self.total, self.lag, self.rate, self.eta_s)
 
     @property
     def words(self) -> str:
