@@ -37,15 +37,11 @@ def rows(size: Size) -> Iterator[Row]:
         tag = many("").tag
         if many(tag).status != 304:
             raise RuntimeError("the poll found a page that has not changed to be another one")
-        arms = {
-            "first": lambda: _first(many),
-            "poll": lambda: many(tag),
-            "many": lambda: many(""),
-            "few": lambda: few(""),
-        }
-        costs = interleaved(arms, size.runs)
-    yield ratio("page of 10,000 partitions × 30 nights, a poll with nothing new ÷ the first", costs, "poll", "first")
-    yield ratio("page with a known ledger of 30 nights, 10,000 ÷ 100 partitions", costs, "many", "few")
+        first = interleaved({"first": lambda: _first(many), "poll": lambda: many(tag)}, size.runs)
+        few("")
+        known = interleaved({"many": lambda: many(""), "few": lambda: few("")}, size.runs)
+    yield ratio("page of 10,000 partitions × 30 nights, a poll with nothing new ÷ the first", first, "poll", "first")
+    yield ratio("page with a known ledger of 30 nights, 10,000 ÷ 100 partitions", known, "many", "few")
 
 
 def _first(page: Page) -> None:
