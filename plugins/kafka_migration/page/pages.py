@@ -23,13 +23,12 @@ from kafka_migration.page.known_ledgers import ledger_state
 from kafka_migration.page.rendering import rendered
 from kafka_migration.page.screen import MaySee, Screen, Waiting, filed_migration, fleet_of, opened, screen_of
 from kafka_migration.steps.answers.kept_migration import MigrationStore
-from kafka_migration.steps.answers.status_answer import FRESH_S, verdict_answer
+from kafka_migration.steps.answers.status_answer import is_fresh, verdict_answer
 
 # So often a page is made again, even if nothing seems to have changed: ages and limits move on.
 _MADE_AGAIN_S = 300
 _MOST_POINTS = 60
-MOST_PROBLEMS = 50
-
+_MOST_PROBLEMS = 50
 
 log = logging.getLogger(__name__)
 
@@ -61,22 +60,17 @@ _REFUSALS = {
         "Open Airflow and sign in, then open this page again.",
     ),
     403: ("Not permitted", "You may not read the runs of this DAG.", "If you should, sign in to Airflow again."),
-    404: ("No such page", "There is no page at this address.", ""),
+    404: ("No such page", "There is no page at this address."),
 }
 
 
 def refusal(root: str, status: int) -> WebAnswer:
     """Return the page of a status of HTTP."""
     title, *sentences = _REFUSALS.get(status, ("Not shown", f"Airflow refused the request with HTTP status {status}."))
-    return _message(root, status, title, *sentences)
+    return WebAnswer(status, _message(root, title, *sentences, with_list=status != 401))
 
 
-def _message(root: str, status: int, title: str, *sentences: str) -> WebAnswer:
-    texts = [sentence for sentence in sentences if sentence]
-    return WebAnswer(status, _text(root, title, texts, with_list=status != 401))
-
-
-def _text(root: str, title: str, sentences: list[str], *, with_list: bool = True, polls: bool = False) -> str:
+def _message(root: str, title: str, *sentences: str, with_list: bool = True, polls: bool = False) -> str:
     return rendered("message.html", root=root, title=title, sentences=sentences, with_list=with_list, polls=polls)
 
 
@@ -112,8 +106,7 @@ def _page_of(visit: Visit, screen: Screen | Waiting) -> str:
         filed = screen.status.from_file if screen.status else None
         copies = f"Its file copies {filed}." if filed else "Its migration file is not on this server."
         then = f"First run kafka-migration preflight {screen.name}, then trigger the DAG in mode rehearse."
-        sentences = ["No run yet.", copies, then]
-        return _text(visit.root, screen.name, sentences, polls=True)
+        return _message(visit.root, screen.name, "No run yet.", copies, then, polls=True)
     run, asks = screen.run, words.question_of(screen)
     address = run_link(f"{visit.root}..", run.dag_id, run.run_id) if run else ""
     return rendered(
@@ -121,9 +114,8 @@ def _page_of(visit: Visit, screen: Screen | Waiting) -> str:
         root=visit.root,
         screen=screen,
         dag_id=f"{MANUAL_DAG_PREFIX}{screen.name}",
-        is_silent=words.is_silent(screen.status.now),
-        problems=screen.problems[:MOST_PROBLEMS],
-        more_problems=max(0, len(screen.problems) - MOST_PROBLEMS),
+        problems=screen.problems[:_MOST_PROBLEMS],
+        more_problems=max(0, len(screen.problems) - _MOST_PROBLEMS),
         sentence=words.sentence_of(screen),
         level=words.level_of(screen),
         stop=words.stop_of(screen),
@@ -201,7 +193,7 @@ def _refused(visit: Visit, dag_id: str, name: str | None) -> WebAnswer | None:
         return refusal(visit.root, 403)
     if name is None:
         text = "This DAG is not one of a Kafka migration, so there is nothing to show here."
-        return _message(visit.root, 200, dag_id, text)
+        return WebAnswer(200, _message(visit.root, dag_id, text))
     return None if visit.may_see(f"{MANUAL_DAG_PREFIX}{name}") else refusal(visit.root, 403)
 
 
@@ -221,7 +213,7 @@ def _readable(visit: Visit, answer: Callable[[], WebAnswer]) -> WebAnswer:
 
 
 def _not_shown(visit: Visit, status: int, title: str, *sentences: str) -> WebAnswer:
-    return WebAnswer(status, _text(visit.root, title, list(sentences), polls=True))
+    return WebAnswer(status, _message(visit.root, title, *sentences, polls=True))
 
 
 def _made(visit: Visit, tag: str, make: Callable[[], str]) -> WebAnswer:
@@ -250,9 +242,9 @@ def _state_of(name: str, now: datetime) -> str | None:
 
 def _store_state(store: MigrationStore, now: datetime) -> str:
     news, progress = store.news, store.progress()
-    is_fresh = progress is not None and (now - progress.at).total_seconds() <= FRESH_S
     last = news.last_run() or {}
     run = RunIdentity.from_holder(progress.run if progress else str(last.get("run", "")))
     own = kept_in_airflow.all_of(run.dag_id, run.run_id) if run else ()
-    told = [news.progress(), last, news.series(), ledger_state(store, now), is_fresh, *map(str, own)]
+    is_recent = progress is not None and is_fresh(progress, now)
+    told = [progress, last, news.series(), ledger_state(store, now), is_recent, *own]
     return hashlib.sha256(json.dumps(told, default=str).encode()).hexdigest()

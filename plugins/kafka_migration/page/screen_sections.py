@@ -18,7 +18,7 @@ from kafka_migration.core.text.terminal_text import duration, record_count
 from kafka_migration.core.watching.producers_question import StopProducers
 from kafka_migration.page.kept_in_airflow import TaskTimes
 from kafka_migration.page.screen import Screen
-from kafka_migration.steps.answers.status_answer import ActiveRun, ProvedTopic, StatusAnswer
+from kafka_migration.steps.answers.status_answer import STANDINGS, ProvedTopic, StatusAnswer
 
 # More rows would make the page slow; the command line shows all.
 MOST_TOPICS = 300
@@ -45,11 +45,6 @@ def level_of(screen: Screen) -> str:
     if screen.proved.standing == Verdict.FAIL or screen.proved.contradictions:
         return "wrong"
     return "proved" if screen.proved.standing in {Verdict.PASS, Verdict.WARN} else "open"
-
-
-def is_silent(now: ActiveRun | None) -> bool:
-    """Whether the run should have told news since; only the watch tells some all the time."""
-    return now is not None and now.step == TaskId.WATCH_LAG and not now.is_fresh
 
 
 def next_acts(screen: Screen) -> tuple[str, ...]:
@@ -215,14 +210,11 @@ def topic_rows(screen: Screen) -> list[TopicRow]:
     return [TopicRow(topic, _topic_cells(screen, topic, behind)) for topic in ordered[:MOST_TOPICS]]
 
 
-_WORST_FIRST = ("FAIL", "NOT_VERIFIABLE", "nothing copied", "pending", "WARN", "PASS")
-
-
 def _badness(topic: str, topics: Mapping[str, ProvedTopic], behind: Mapping[str, int | None]) -> tuple[int, float, str]:
     standing = topics[topic].standing if topic in topics else "nothing copied"
     rank = -1 if standing in {Verdict.FAIL, Verdict.NOT_VERIFIABLE} else 0 if topic in behind else 1
     lag = behind.get(topic, 0)
-    return rank * 10 + _WORST_FIRST.index(standing), -(float("inf") if lag is None else lag), topic
+    return rank * 10 + STANDINGS.index(standing), -(float("inf") if lag is None else lag), topic
 
 
 def _topic_cells(screen: Screen, topic: str, behind: Mapping[str, int | None]) -> tuple[str, ...]:

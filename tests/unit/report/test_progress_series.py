@@ -81,7 +81,7 @@ def test_ordinary_point_near_to_another_is_left_out() -> None:
 
 
 def test_event_that_repeats_the_last_one_is_left_out() -> None:
-    """A task that waits tells its step when it begins and when it goes on: that is one event."""
+    """A deferred task reports its step when it begins and when it resumes. That is one event."""
     series = with_point(with_point(EMPTY, "run", point(0, "watch_lag")), "run", point(30))
 
     assert series is with_point(series, "run", point(60, "watch_lag"))

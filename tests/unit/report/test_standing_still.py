@@ -144,7 +144,7 @@ def test_other_modes_have_no_stand_still(mode: str) -> None:
 
 
 def test_forecast_that_is_missing_is_named() -> None:
-    """Without a rehearsal that measured it, no number is told."""
+    """Without a rehearsal that measured it, the text has no number."""
     (line,) = forecast_lines(None)
     assert "is not known" in line
 

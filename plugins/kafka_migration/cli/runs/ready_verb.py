@@ -12,7 +12,7 @@ from kafka_migration.cli.shell.arguments import Verbs, add_folder, add_output, a
 from kafka_migration.cli.shell.evidence_access import opened
 from kafka_migration.cli.shell.output import ExitCode, respond
 from kafka_migration.core.run.stand_still import forecast_lines
-from kafka_migration.core.text.shortened import sentence, some
+from kafka_migration.core.text.shortened import capitalized, sentence, some
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.steps.answers.readiness_answer import FiledCutover, ReadyAnswer, ready_answer
 
@@ -37,7 +37,7 @@ def ready(arguments: Namespace) -> int:
 def ready_lines(answer: ReadyAnswer) -> list[str]:
     """Return the answer as lines of text: yes or no, every condition, what the rehearsal measured, the deadline."""
     conditions = condition_lines(f"May {answer.migration} be cut over?", answer.conditions)
-    deadline = [sentence(f"The next run must start before {answer.next_start.words}")] if answer.next_start else []
+    deadline = [sentence(capitalized(str(answer.next_start)))] if answer.next_start else []
     return [*conditions, *_rehearsal_lines(answer), *deadline, *_file_lines(answer.cutover)]
 
 

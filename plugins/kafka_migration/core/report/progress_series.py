@@ -1,6 +1,6 @@
 """How a migration went over several nights: points in time, few enough for one small document.
 
-All of it is told by the runs themselves; no decision uses it.
+The runs themselves report all of it. No decision uses it.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def with_point(series: ProgressSeries, run: str, point: SeriesPoint, most: int =
 
 
 def _adds_nothing(point: SeriesPoint, known: tuple[SeriesPoint, ...]) -> bool:
-    # A task that waits tells its step again when it goes on.
+    # A deferred task reports its step again when it resumes.
     if point.event:
         return point.event == next((each.event for each in reversed(known) if each.event), "")
     return any(abs(point.at - each.at) < NEAREST for each in known if not each.event)

@@ -97,8 +97,7 @@ def _needs(answer: StatusAnswer, now: datetime) -> Iterator[str]:
 def _needs_now(run: ActiveRun) -> Iterator[str]:
     if run.step == TaskId.APPROVE:
         yield f"run {run.run} waits for an approval, for {run.in_step}"
-    # The other steps tell nothing while they work.
-    if run.step == TaskId.WATCH_LAG and not run.is_fresh:
+    if run.is_overdue:
         yield f"run {run.run} told its progress last {run.age}: check that the triggerer is running"
     if run.stage == "near":
         yield f"run {run.run} waits until the producers on the source stop"

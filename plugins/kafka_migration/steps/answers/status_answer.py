@@ -20,13 +20,14 @@ from kafka_migration.core.migration.settings import Migration, Phase
 from kafka_migration.core.report.run_forecast import Doing, Forecast, forecast
 from kafka_migration.core.report.run_status import Contradiction, LastRun, Progress, age_words
 from kafka_migration.core.run.stop_request import StopRequest
+from kafka_migration.core.run.task_steps import TaskId
 from kafka_migration.core.text.terminal_text import counted, duration
 from kafka_migration.core.validation.coverage import CoverageSummary, FlawKind, PartitionCoverage, TopicCoverage
 from kafka_migration.core.validation.coverage_rules import coverage_of
 from kafka_migration.steps.answers.kept_migration import MigrationStore
 
 # From worst to best. The worst standing of any topic is that of the migration.
-_STANDINGS = ("FAIL", "NOT_VERIFIABLE", "nothing copied", "pending", "WARN", "PASS")
+STANDINGS = ("FAIL", "NOT_VERIFIABLE", "nothing copied", "pending", "WARN", "PASS")
 # Start and end offset, verdict, and the run that judged.
 JudgedStretch = tuple[int, int, Verdict, str]
 
@@ -92,7 +93,7 @@ def ledger_verdict(store: MigrationStore, ledger: Ledger, covered: Mapping[str, 
         migration=store.name,
         as_of=_newest_time(ledger),
         ledger=store.confirmation(),
-        standing=next(standing for standing in _STANDINGS if standing in standings),
+        standing=next(standing for standing in STANDINGS if standing in standings),
         contradictions=(),
         topics={topic: _verdict_of(covered[topic]) for topic in sorted(covered)},
     )
@@ -125,6 +126,11 @@ STATUS_SCHEMA: Final = 6
 FRESH_S = 120.0
 
 
+def is_fresh(progress: Progress, now: datetime) -> bool:
+    """Return whether a run has reported its progress recently."""
+    return (now - progress.at).total_seconds() <= FRESH_S
+
+
 @dataclass(frozen=True, slots=True)
 class ActiveRun(Progress):
     """The progress of the active run, with its words, its age in words, whether it is recent, and its forecast end."""
@@ -135,6 +141,11 @@ class ActiveRun(Progress):
     age: str = ""
     is_fresh: bool = True
     forecast: Forecast | None = None
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether the run should have reported since: the watch reports all the time, the other steps do not."""
+        return self.step == TaskId.WATCH_LAG and not self.is_fresh
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,8 +253,7 @@ class AllStatuses:
 
 def status_answer(store: MigrationStore, now: datetime) -> StatusAnswer:
     """Return the status of a migration at a moment."""
-    ledger = store.ledger.read()
-    return with_news(ledger_status(store, ledger, coverage_of(ledger)), store, now)
+    return StatusAgain(store).at(now)
 
 
 class StatusAgain:
@@ -357,16 +367,16 @@ def _active_run(store: MigrationStore, now: datetime) -> ActiveRun | None:
     if progress is None:
         return None
     last, since = store.last_run(), progress.step_at or progress.at
-    is_fresh = (now - progress.at).total_seconds() <= FRESH_S
+    is_recent = is_fresh(progress, now)
     left_s = progress.reading.left_s if progress.reading else progress.copy_left_s
-    doing = Doing(progress.step, progress.mode, since, progress.at, left_s if is_fresh else None, progress.total)
+    doing = Doing(progress.step, progress.mode, since, progress.at, left_s if is_recent else None, progress.total)
     return ActiveRun.extended(
         progress,
         words=progress.words,
         copy_words=progress.copy_words,
         in_step=duration(max(0.0, (now - since).total_seconds())),
         age=age_words(progress.at, now),
-        is_fresh=is_fresh,
+        is_fresh=is_recent,
         forecast=forecast(doing, None if last is None else last.past, now),
     )
 
