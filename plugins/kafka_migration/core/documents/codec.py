@@ -10,14 +10,15 @@ A mapping with the mark `LATER` is read when it is first used.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from datetime import UTC, datetime
 from enum import Enum
 from functools import cache, cached_property, partial
+from itertools import repeat
 from operator import itemgetter
 from reprlib import repr as brief
 from types import GenericAlias, NoneType, UnionType
-from typing import Annotated, Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, Self, Union, cast, get_args, get_origin, get_type_hints
 
 # `Annotated[Mapping[…], LATER]`: a mapping that is large and often not needed.
 LATER = "later"
@@ -56,11 +57,13 @@ class Document:
         Raises `DoesNotFit` if a field is missing or does not fit its type; a mapping with the mark `LATER` raises it
         when it is used.
         """
-        types, values = _types(cls), _of(dict, document)
+        readers, values = _readers(cls), _of(dict, document)
         optional = cls.ADDED | cls.OMITTED
-        if missing := [name for name in types if name not in values and name not in optional]:
+        if missing := [name for name in readers if name not in values and name not in optional]:
             raise DoesNotFit(f"no {', '.join(missing)}")
-        return cls(**{name: _part(name, kind, values[name]) for name, kind in types.items() if name in values})
+        names = [name for name in readers if name in values]
+        parts = _read_parts([readers[name] for name in names], [values[name] for name in names], names)
+        return cls(**dict(zip(names, parts, strict=True)))
 
 
 def _types_of(kind: Any) -> dict[str, Any]:
@@ -112,6 +115,9 @@ def read(kind: Any, value: Any) -> Any:
 def _reader_of(kind: Any) -> Any:
     if kind in _SPECIAL:
         return _SPECIAL[kind]
+    if get_origin(kind) in {Union, UnionType}:
+        (part,) = (each for each in get_args(kind) if each is not NoneType)
+        return partial(_read_optional, _reader(part))
     if parts := get_args(kind):
         return partial(_GENERIC[get_origin(kind)], parts)
     if issubclass(kind, Document):
@@ -126,18 +132,27 @@ def _reader_of(kind: Any) -> Any:
 _reader: Callable[[Any], Callable[[Any], Any]] = cache(_reader_of)
 
 
-def _part(name: str, kind: Any, value: Any) -> Any:
-    """Read a part of a document, and name it in each error."""
-    if get_origin(kind) is Annotated:
-        return ReadLater(name, get_args(kind)[0], value)
-    return _named(name, _reader(kind), value)
+def _readers_of(kind: Any) -> dict[str, Callable[[Any], Any]]:
+    """Return what reads each field of a document."""
+    return {name: _field_reader(name, each) for name, each in _types(kind).items()}
 
 
-def _named(name: str, reader: Callable[[Any], Any], value: Any) -> Any:
+_readers: Callable[[Any], dict[str, Callable[[Any], Any]]] = cache(_readers_of)
+
+
+def _field_reader(name: str, kind: Any) -> Callable[[Any], Any]:
+    return partial(ReadLater, name, get_args(kind)[0]) if get_origin(kind) is Annotated else _reader(kind)
+
+
+def _read_parts(readers: Iterable[Callable[[Any], Any]], values: Iterable[Any], names: Sequence[Any]) -> list[Any]:
+    """Read the parts of a value in their order; an error names the part. A ledger has hundreds of thousands."""
+    parts = list[Any]()
     try:
-        return reader(value)
+        for reader, value in zip(readers, values, strict=False):
+            parts.append(reader(value))
     except ValueError as error:
-        raise DoesNotFit(f"{name}: {error}") from None
+        raise DoesNotFit(f"{names[len(parts)]}: {error}") from None
+    return parts
 
 
 class ReadLater(Mapping[Any, Any]):
@@ -149,8 +164,8 @@ class ReadLater(Mapping[Any, Any]):
     @cached_property
     def _values(self) -> dict[Any, Any]:
         # Two threads may read it at the same time, so its JSON form stays.
-        values: dict[Any, Any] = _part(self._name, self._kind, self._document)
-        return values
+        (values,) = _read_parts([_reader(self._kind)], [self._document], [self._name])
+        return cast("dict[Any, Any]", values)
 
     def __getitem__(self, key: Any) -> Any:
         return self._values[key]
@@ -184,9 +199,8 @@ def _of(kind: type, value: Any) -> Any:
     return value
 
 
-def _read_optional(kinds: tuple[Any, ...], value: Any) -> Any:
-    (kind,) = (each for each in kinds if each is not NoneType)
-    return None if value is None else read(kind, value)
+def _read_optional(reader: Callable[[Any], Any], value: Any) -> Any:
+    return None if value is None else reader(value)
 
 
 def _read_choice(choices: tuple[Any, ...], value: Any) -> Any:
@@ -202,7 +216,7 @@ def _read_tuple(kinds: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
         kinds = kinds[:1] * len(values)
     if len(values) != len(kinds):
         raise ValueError(f"expected {len(kinds)} values, found {len(values)}")
-    return tuple(_part(str(n), kind, each) for n, (kind, each) in enumerate(zip(kinds, values, strict=True)))
+    return tuple(_read_parts(map(_reader, kinds), values, range(len(values))))
 
 
 def _read_set(kinds: tuple[Any, ...], value: Any) -> frozenset[Any]:
@@ -212,8 +226,9 @@ def _read_set(kinds: tuple[Any, ...], value: Any) -> frozenset[Any]:
 def _read_object(kinds: tuple[Any, ...], value: Any) -> dict[Any, Any]:
     key, kind = kinds
     if not issubclass(key, tuple):
-        reader = _reader(kind)
-        return {_read_name(key, name): _named(name, reader, each) for name, each in _of(dict, value).items()}
+        names, parts = [*_of(dict, value)], value.values()
+        keys = [_read_name(key, name) for name in names]
+        return dict(zip(keys, _read_parts(repeat(_reader(kind)), parts, names), strict=True))
     outer, inner = _types(key).values()
     objects = _read_object((outer, GenericAlias(Mapping, (inner, kind))), value)
     return {key(first, second): each for first, others in objects.items() for second, each in others.items()}
@@ -222,7 +237,7 @@ def _read_object(kinds: tuple[Any, ...], value: Any) -> dict[Any, Any]:
 def _read_name(kind: Any, name: str) -> Any:
     """Read a key. It has one text only, so that no two texts are the same key."""
     key = int(name) if kind is int else read(kind, name)
-    if (text := _name(key)) != name:
+    if (text := str(key) if kind is int else _name(key)) != name:
         raise ValueError(f"expected {text!r}, found {name!r}")
     return key
 
@@ -249,8 +264,6 @@ def _with_zone(moment: datetime) -> datetime:
 
 
 _GENERIC = {
-    Union: _read_optional,
-    UnionType: _read_optional,
     Literal: _read_choice,
     tuple: _read_tuple,
     frozenset: _read_set,

@@ -186,8 +186,12 @@ class StopCertificate(Document):
             mirror_positions={**earlier.mirror_positions, **self.mirror_positions},
             target_end_offsets={**earlier.target_end_offsets, **self.target_end_offsets},
             remembered=earlier.remembered.updated_by(self.remembered, self.mirror_positions.keys()),
-            held_back={**_without(earlier.held_back, self.mirror_positions.keys()), **self.held_back},
+            held_back=self.held_back_after(earlier.held_back),
         )
+
+    def held_back_after(self, earlier: Ranges) -> Ranges:
+        """Return the offsets that are held back after this stop and an earlier one."""
+        return {**_without(earlier, self.mirror_positions.keys()), **self.held_back}
 
 
 @dataclass(frozen=True, slots=True)

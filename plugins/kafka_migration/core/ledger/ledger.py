@@ -15,7 +15,7 @@ from kafka_migration.core.evidence.digests import LeftBehind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.kafka.offsets import Offsets
+from kafka_migration.core.kafka.offsets import Offsets, Ranges
 from kafka_migration.core.ledger.copy_basis import CopyBasis
 from kafka_migration.core.ledger.cutovers import (
     AnnouncedTopic,
@@ -110,6 +110,12 @@ class Ledger:
         if not stops:
             return None
         return reduce(lambda earlier, later: later.after(earlier), stops)
+
+    @property
+    def held_back(self) -> Ranges:
+        """The source offsets after an open transaction at the last stop, as in `last_stop`."""
+        stops = (g.stop for g in self.generations if g.stop is not None)
+        return reduce(lambda held, stop: stop.held_back_after(held), stops, {})
 
     @property
     def rewind(self) -> Offsets:

@@ -5,7 +5,7 @@ The rules are in `core.validation.coverage_rules`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -177,17 +177,21 @@ class TopicCoverage:
         return self._records("target")
 
     def _records(self, side: Side) -> int | None:
-        counts = [_count(comparison, side, offsets) for comparison, offsets in self._proved_on(side)]
+        counts = [_count(comparison, side, offsets) for comparison, offsets in self._proved_on[side]]
         return None if None in counts else sum(count for count in counts if count is not None)
 
     @property
     def surplus_records(self) -> int:
         """The number of proved target records that the source does not have as often: most were sent again."""
-        source = {id(comparison): offsets for comparison, offsets in self._proved_on("source")}
-        return sum(_surplus(each, offsets, source.get(id(each), 0)) for each, offsets in self._proved_on("target"))
+        source = {id(comparison): offsets for comparison, offsets in self._proved_on["source"]}
+        return sum(_surplus(each, offsets, source.get(id(each), 0)) for each, offsets in self._proved_on["target"])
 
-    def _proved_on(self, side: Side) -> Iterable[tuple[Comparison, int]]:
-        """Return the good comparisons, each with the number of offsets of a side whose verdict it gives."""
+    @cached_property
+    def _proved_on(self) -> Mapping[Side, Collection[tuple[Comparison, int]]]:
+        """Per side the good comparisons, each with the number of offsets whose verdict it gives."""
+        return {side: self._good_on(side) for side in SIDES}
+
+    def _good_on(self, side: Side) -> Collection[tuple[Comparison, int]]:
         found: dict[int, tuple[Comparison, int]] = {}
         for stretch in (s for p in self.partitions.values() for s in p.stretches(side) if s.verdict.is_good):
             known = found.get(id(stretch.comparison), (stretch.comparison, 0))

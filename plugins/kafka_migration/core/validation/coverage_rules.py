@@ -53,7 +53,7 @@ def coverage_of(ledger: Ledger) -> dict[str, TopicCoverage]:
         copied.setdefault(piece.window.topic, []).append(piece)
     copying = {g.number: _topics_of(g) for g in generations}
     topics = {topic for of in copying.values() for topic in of} | {topic for j in judgements for topic in j.topics}
-    held = ledger.last_stop.held_back if ledger.last_stop else {}
+    held = ledger.held_back
     return {
         topic: replace(
             _covered(
