@@ -41,6 +41,11 @@ class Figure:
 _FIGURES = (
     Figure("ledger", "ledger of 10,000 partitions × 30 nights, read once ÷ json.loads of its files", 1.5),
     Figure("ledger", "ledger of 10,000 partitions × 30 nights, read and asked by a start ÷ json.loads of its files"),
+    Figure(
+        "pages",
+        "page with an unknown ledger of 10,000 partitions × 30 nights, first answer ÷ answer with the ledger read",
+        0.1,
+    ),
     Figure("pages", "page of 10,000 partitions × 30 nights, a poll with nothing new ÷ the first", 0.05),
     Figure("pages", "page with a known ledger of 30 nights, 10,000 ÷ 100 partitions", 20),
     Figure("files", "kafka-migration --version ÷ python -c pass", 8),

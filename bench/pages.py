@@ -1,7 +1,8 @@
 """The page of a large migration: a poll that finds nothing new, and the page itself, as the API server makes them.
 
-The evidence is a ledger with three entries per night. The first request reads the whole ledger; the poll sends the tag
-of the page that it has.
+The evidence is a ledger with three entries per night. The first page waits until the whole ledger is read. A browser
+does not wait so long: its first answer says that the ledger is being read. The poll sends the tag of the page that it
+has.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from bench.ledger import MIGRATION, filled
-from bench.measuring import interleaved, ratio
+from bench.measuring import Cost, interleaved, median_of, meter, ratio
 from bench.results import Row
 from bench.sizes import Pages as Size
 from kafka_migration.adapters.store.document_files import rooted
@@ -25,7 +26,9 @@ from kafka_migration.page import known_ledgers, pages, screen
 from kafka_migration.page.pages import Visit, WebAnswer
 from tests.contract.memory_anchor import MemoryAnchor
 
-Page = Callable[[str], WebAnswer]
+# What answers a request that knows the page with a tag, and waits so long for a ledger.
+Page = Callable[[str, float], WebAnswer]
+_UNTIL_READ_S = 3600.0
 _DAG = f"{MANUAL_DAG_PREFIX}{MIGRATION}"
 
 
@@ -34,31 +37,53 @@ def rows(size: Size) -> Iterator[Row]:
     with tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder:
         many = _page_of(Path(folder, "many"), size.many, size.nights)
         few = _page_of(Path(folder, "few"), size.few, size.nights)
-        tag = many("").tag
-        if many(tag).status != 304:
+        tag = _asked(many).tag
+        if _asked(many, tag).status != 304:
             raise RuntimeError("the poll found a page that has not changed to be another one")
-        first = interleaved({"first": lambda: _first(many), "poll": lambda: many(tag)}, size.runs)
-        few("")
-        known = interleaved({"many": lambda: many(""), "few": lambda: few("")}, size.runs)
+        answer, read = zip(*(_unknown(many) for _ in range(size.runs)), strict=True)
+        first = interleaved({"first": lambda: _first(many), "poll": lambda: _asked(many, tag)}, size.runs)
+        _asked(few)
+        known = interleaved({"many": lambda: _asked(many), "few": lambda: _asked(few)}, size.runs)
+    yield ratio(
+        "page with an unknown ledger of 10,000 partitions × 30 nights, first answer ÷ answer with the ledger read",
+        {"first answer": median_of(answer), "ledger read": median_of(read)},
+        "first answer",
+        "ledger read",
+    )
     yield ratio("page of 10,000 partitions × 30 nights, a poll with nothing new ÷ the first", first, "poll", "first")
     yield ratio("page with a known ledger of 30 nights, 10,000 ÷ 100 partitions", known, "many", "few")
 
 
+def _asked(page: Page, tag: str = "") -> WebAnswer:
+    return page(tag, _UNTIL_READ_S)
+
+
 def _first(page: Page) -> None:
-    """Ask like the first request to an API server that has just started."""
+    """Ask an API server that has just started, and wait until it has read the ledger."""
     known_ledgers.forget()
-    page("")
+    _asked(page)
+
+
+def _unknown(page: Page) -> tuple[Cost, Cost]:
+    """Ask like a browser; return the cost of the first answer, and of all until the answer with the ledger."""
+    known_ledgers.forget()
+    cost = meter()
+    page("", known_ledgers.PATIENCE_S)
+    answer = cost()
+    _asked(page)
+    return answer, cost()
 
 
 def _page_of(root: Path, partitions: int, nights: int) -> Page:
-    """Return what answers a request that knows the page with a tag."""
+    """Return what answers requests for the page of such a ledger."""
     head = MemoryAnchor()
     filled(LedgerStore(root, MIGRATION, anchor=head), partitions, nights)
 
-    def page(tag: str) -> WebAnswer:
+    def page(tag: str, patience_s: float) -> WebAnswer:
         with ExitStack() as patches:
             patches.enter_context(patch.object(airflow_settings, "evidence_root", lambda: rooted(root)))
             patches.enter_context(patch.object(screen, "database_anchor", lambda _: head))
+            patches.enter_context(patch.object(known_ledgers, "PATIENCE_S", patience_s))
             return pages.migration(Visit(lambda _: True, "../", tag, datetime.now(UTC)), _DAG)
 
     return page

@@ -25,7 +25,7 @@ from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.core.ledger.chain import Head
 from kafka_migration.core.ledger.cutovers import Reserved
 from kafka_migration.orchestration.report_link import URL_PREFIX
-from kafka_migration.page import kept_in_airflow, screen
+from kafka_migration.page import kept_in_airflow, known_ledgers, screen
 from kafka_migration.page.kept_in_airflow import KnownDag, TaskTimes, dags_of
 from kafka_migration.page.routes import application
 from tests.airflow.visiting import visitor
@@ -66,6 +66,7 @@ def shown(world: World, times: list[TaskTimes], monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("kafka_migration.page.pages.known_dags", lambda: [KnownDag(DAG, "shop", None)])
     monkeypatch.setattr(settings, "evidence_root", lambda: rooted(world.root))
     monkeypatch.setattr(settings, "migrations_folder", lambda: world.file.parent)
+    monkeypatch.setattr(known_ledgers, "PATIENCE_S", 600)
     head: list[Head] = []
     monkeypatch.setattr(screen, "database_anchor", lambda _: MemoryAnchor(head[0] if head else head_of(world.root)))
     monkeypatch.setattr(World, "forget_head", lambda self: head.append(head_of(self.root)), raising=False)

@@ -1,18 +1,21 @@
-"""What the ledgers answer, kept in the API server: reading that of a large migration takes seconds.
+"""What the ledgers answer, kept in the API server: reading that of a large migration takes seconds of its processor.
 
-A page during a run is made again every few seconds, while the ledger gets an entry only a few times per run.
+A page during a run is made again every few seconds, while the ledger gets an entry only a few times per run. A thread
+of its own reads a ledger; no page waits long for it.
 """
 
 from __future__ import annotations
 
 import threading
+import traceback
 import zlib
-from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from concurrent.futures import Future, wait
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from kafka_migration.adapters.store.document_files import listed
+from kafka_migration.adapters.store.document_files import collector_paused, listed
+from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.ledger.cutovers import Rehearsed
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.text.shortened import some
@@ -21,10 +24,25 @@ from kafka_migration.core.validation.coverage_rules import coverage_of
 from kafka_migration.steps.answers.kept_migration import MigrationStore
 from kafka_migration.steps.answers.status_answer import StatusAnswer, VerdictAnswer, ledger_status, ledger_verdict
 
-# So often a ledger is read again, even if it seems to be the same.
-READ_AGAIN_S = 3600
+# So often a ledger is read again, even if it seems to be the same; and one that could not be read.
+READ_AGAIN_S, FAILED_AGAIN_S = 3600, 60
+# So long a page waits for a ledger.
+PATIENCE_S = 1.0
 _MOST_EVENTS = 20
 _MOST_LEDGERS = 1000
+
+
+class LedgerIsRead(Exception):
+    """A page cannot wait until the ledger of a migration is read; `is_first`: this process has not read it before."""
+
+    def __init__(self, migration: str, entries: int, is_first: bool) -> None:
+        count = f"{entries:,} {'entry' if entries == 1 else 'entries'}"
+        first = "It is read for the first time since the api-server was started."
+        self.sentences = (
+            f"Airflow reads the ledger of {migration}. It has {count}.",
+            first if is_first else "It has changed since it was read last.",
+        )
+        super().__init__(" ".join(self.sentences))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,52 +57,107 @@ class KnownLedger:
     @classmethod
     def of(cls, store: MigrationStore) -> KnownLedger:
         """Read a ledger."""
-        ledger = store.ledger.read()
-        covered = coverage_of(ledger)
-        proved = ledger_verdict(store, ledger, covered)
-        topics = {topic: replace(found, flaws=(), partitions={}) for topic, found in proved.topics.items()}
-        status = ledger_status(store, ledger, covered)
-        return cls(status, replace(proved, topics=topics), ledger.rehearsal, tuple(events_of(ledger)))
+        with collector_paused():
+            ledger = store.ledger.read()
+            covered = coverage_of(ledger)
+            proved = ledger_verdict(store, ledger, covered)
+            topics = {topic: replace(found, flaws=(), partitions={}) for topic, found in proved.topics.items()}
+            status = ledger_status(store, ledger, covered)
+            return cls(status, replace(proved, topics=topics), ledger.rehearsal, tuple(events_of(ledger)))
 
 
-_known: dict[str, tuple[str, KnownLedger]] = {}
-_all, _locks = threading.Lock(), defaultdict[str, threading.Lock](threading.Lock)
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A reading of a ledger since a moment, while it had this head in Airflow and so many entries."""
+
+    store: MigrationStore
+    state: tuple[str, int]
+    at: datetime
+    found: Future[KnownLedger] = field(default_factory=Future[KnownLedger])
+
+    @property
+    def place(self) -> str:
+        return _place(self.store)
+
+    def is_old(self, now: datetime) -> bool:
+        """Whether the ledger is to be read again."""
+        every = FAILED_AGAIN_S if self.found.exception() else READ_AGAIN_S
+        return _period(self.store, self.at, every) != _period(self.store, now, every)
+
+    def run(self) -> None:
+        """Read the ledger."""
+        try:
+            with _few:
+                # Neither the reading nor an error keeps the ledger itself in memory.
+                self.found.set_result(KnownLedger.of(replace(self.store)))
+        except BaseException as error:
+            traceback.clear_frames(error.__traceback__)
+            self.found.set_exception(error)
+        with _all:
+            del _running[self.place]
+            if not isinstance(self.found.exception(), TransientError):
+                _ended[self.place] = self
+            while len(_ended) > _MOST_LEDGERS:
+                _ended.pop(next(iter(_ended)))
 
 
-def known_ledger(store: MigrationStore, now: datetime) -> KnownLedger:
-    """Return what the ledger of a migration answers; it is read only if it has changed."""
-    place, state = f"{store.root}/{store.name}", ledger_state(store, now)
+_ended: dict[str, _Reading] = {}
+_running: dict[str, _Reading] = {}
+# More at a time would only need more memory.
+_all, _few = threading.Lock(), threading.Semaphore(2)
+
+
+def known_ledger(store: MigrationStore, now: datetime, patience_s: float | None = None) -> KnownLedger:
+    """Return what the ledger of a migration answers; a thread reads it if it has changed, or after an hour.
+
+    Raises `LedgerIsRead` if the ledger has changed and is not read in time, and what the reading raised.
+    """
+    state = _state(store)
     with _all:
-        lock = _locks[place]
-    # Browsers that ask at the same time wait for one of them.
-    with lock:
-        known = _known.get(place)
-        if known and known[0] == state:
-            return known[1]
-        found = KnownLedger.of(store)
-        _keep(place, state, found)
-        return found
+        last = _ended.get(_place(store))
+        is_known = last is not None and last.state == state
+        if last and is_known and not last.is_old(now):
+            return last.found.result()
+        reading = _running.get(_place(store)) or _begun(_Reading(store, state, now))
+    if last and is_known:
+        return last.found.result()
+    wait([reading.found], PATIENCE_S if patience_s is None else patience_s)
+    if reading.found.done() and reading.state == state:
+        return reading.found.result()
+    raise LedgerIsRead(store.name, state[1], is_first=last is None)
 
 
-def _keep(place: str, state: str, found: KnownLedger) -> None:
-    with _all:
-        _known[place] = state, found
-        while len(_known) > _MOST_LEDGERS:
-            _known.pop(next(iter(_known)))
+def _begun(reading: _Reading) -> _Reading:
+    # A daemon: the end of the API server does not wait for it.
+    threading.Thread(target=reading.run, name=f"ledger of {reading.store.name}", daemon=True).start()
+    return _running.setdefault(reading.place, reading)
 
 
 def forget() -> None:
     """Forget all ledgers, as a new process."""
-    _known.clear()
+    with _all:
+        _ended.clear()
 
 
 def ledger_state(store: MigrationStore, now: datetime) -> str:
-    """Return a text that changes with the ledger, without its entries being read."""
+    """Return a text that changes with the ledger and when it was read again, without its entries being read."""
+    state, last = _state(store), _ended.get(_place(store))
+    at = last.at if last and last.state == state else now
+    return f"{state} {_period(store, at, READ_AGAIN_S)}"
+
+
+def _state(store: MigrationStore) -> tuple[str, int]:
     anchor = store.find_anchor(store.name)
-    head, entries = anchor.head().to_text() if anchor else "", len(listed(store.ledger.folder))
+    return anchor.head().to_text() if anchor else "", len(listed(store.ledger.folder))
+
+
+def _place(store: MigrationStore) -> str:
+    return f"{store.root}/{store.name}"
+
+
+def _period(store: MigrationStore, moment: datetime, every_s: int) -> int:
     # Each migration at another moment of the hour, so that not all are read at once.
-    since = (int(now.timestamp()) + zlib.crc32(store.name.encode())) // READ_AGAIN_S
-    return f"{head} {entries} {since}"
+    return (int(moment.timestamp()) + zlib.crc32(store.name.encode())) // every_s
 
 
 def events_of(ledger: Ledger) -> list[str]:

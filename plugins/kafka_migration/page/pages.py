@@ -19,7 +19,7 @@ from kafka_migration.core.text.terminal_text import moment, record_count
 from kafka_migration.page import kept_in_airflow
 from kafka_migration.page import screen_sections as words
 from kafka_migration.page.kept_in_airflow import KnownDag, known_dags
-from kafka_migration.page.known_ledgers import ledger_state
+from kafka_migration.page.known_ledgers import LedgerIsRead, ledger_state
 from kafka_migration.page.rendering import rendered
 from kafka_migration.page.screen import MaySee, Screen, Waiting, filed_migration, fleet_of, opened, screen_of
 from kafka_migration.steps.answers.kept_migration import MigrationStore
@@ -78,11 +78,13 @@ def fleet(visit: Visit) -> WebAnswer:
     """Return the list of all migrations whose runs the user may see."""
     dags = [dag for dag in known_dags() if visit.may_see(dag.dag_id)]
     tag = _tag(visit, [_state_of(dag.migration, visit.now) for dag in dags], *map(str, dags))
-    return _made(visit, tag, lambda: _fleet_page(visit, dags))
+    return _made(visit, tag, lambda: _fleet_page(visit, dags, tag))
 
 
-def _fleet_page(visit: Visit, dags: list[KnownDag]) -> str:
-    return rendered("fleet.html", root=visit.root, rows=fleet_of(dags, visit.now))
+def _fleet_page(visit: Visit, dags: list[KnownDag], tag: str) -> WebAnswer:
+    rows = fleet_of(dags, visit.now)
+    page = rendered("fleet.html", root=visit.root, rows=rows)
+    return WebAnswer(200, page, tag="" if any(row.reading or row.problem for row in rows) else tag)
 
 
 def migration(visit: Visit, dag_id: str, run_id: str | None = None) -> WebAnswer:
@@ -98,7 +100,11 @@ def migration(visit: Visit, dag_id: str, run_id: str | None = None) -> WebAnswer
 
 def _migration(visit: Visit, name: str, asked: RunIdentity | None) -> WebAnswer:
     tag = _tag(visit, [_state_of(name, visit.now)], name, asked.run_id if asked else "")
-    return _made(visit, tag, lambda: _page_of(visit, screen_of(name, asked, visit.may_see, visit.now)))
+
+    def page() -> WebAnswer:
+        return WebAnswer(200, _page_of(visit, screen_of(name, asked, visit.may_see, visit.now)), tag=tag)
+
+    return _made(visit, tag, page)
 
 
 def _page_of(visit: Visit, screen: Screen | Waiting) -> str:
@@ -201,6 +207,9 @@ def _readable(visit: Visit, answer: Callable[[], WebAnswer]) -> WebAnswer:
     """Return an answer, or the page that says why the evidence is not shown."""
     try:
         return answer()
+    except LedgerIsRead as reading:
+        then = "This page shows the migration as soon as the ledger is read."
+        return _not_shown(visit, 202, "The ledger is being read", *reading.sentences, then)
     except FindingsError as error:
         return _not_shown(visit, 409, "The evidence cannot be shown", *error.findings[0].sentences)
     except TransientError as error:
@@ -216,8 +225,8 @@ def _not_shown(visit: Visit, status: int, title: str, *sentences: str) -> WebAns
     return WebAnswer(status, _message(visit.root, title, *sentences, polls=True))
 
 
-def _made(visit: Visit, tag: str, make: Callable[[], str]) -> WebAnswer:
-    return WebAnswer(304, tag=tag) if tag and tag in visit.known else WebAnswer(200, make(), tag=tag)
+def _made(visit: Visit, tag: str, make: Callable[[], WebAnswer]) -> WebAnswer:
+    return WebAnswer(304, tag=tag) if tag and tag in visit.known else make()
 
 
 def _tag(visit: Visit, states: Iterable[str | None], *more: str) -> str:

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from time import monotonic
 
 from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.airflow_adapters.ledger_anchor import database_anchor
@@ -15,9 +16,10 @@ from kafka_migration.core.report.progress_series import ProgressSeries
 from kafka_migration.core.run.run_identity import RunIdentity, migration_of
 from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
 from kafka_migration.migration_file.loading import load_migration_file
+from kafka_migration.page import known_ledgers
 from kafka_migration.page.kept_in_airflow import KnownDag
 from kafka_migration.page.kept_run import KeptRun, kept_run
-from kafka_migration.page.known_ledgers import known_ledger
+from kafka_migration.page.known_ledgers import LedgerIsRead, known_ledger
 from kafka_migration.steps.answers.health import CheckedMigration, Health, health_of
 from kafka_migration.steps.answers.kept_migration import MigrationStore
 from kafka_migration.steps.answers.readiness_answer import ReadyAnswer, readiness_of
@@ -84,13 +86,14 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class FleetRow:
-    """One migration in the list of all; `problem` says why it cannot be read."""
+    """One migration in the list of all; `problem` says why it cannot be read, `reading` that it is being read."""
 
     dag: KnownDag
     status: StatusAnswer | None = None
     health: CheckedMigration | None = None
     standing: str = ""
     problem: str = ""
+    reading: str = ""
 
     @property
     def needs(self) -> str:
@@ -101,7 +104,7 @@ class FleetRow:
 def screen_of(name: str, asked: RunIdentity | None, may_see: MaySee, now: datetime) -> Screen | Waiting:
     """Return one migration, with the run that was asked for, else with the active or the last one.
 
-    Raises `FindingsError` for evidence that cannot be read.
+    Raises `FindingsError` for evidence that cannot be read, and `LedgerIsRead` while its ledger is being read.
     """
     store, filed = opened(name), filed_migration(name)
     if store is None:
@@ -139,18 +142,22 @@ def opened(name: str) -> MigrationStore | None:
 
 def fleet_of(dags: list[KnownDag], now: datetime) -> list[FleetRow]:
     """Return all migrations, those that need a person first; one that cannot be read does not hide the others."""
-    return sorted((_row(dag, now) for dag in dags), key=_urgency)
+    # They share the time that a page waits for ledgers.
+    until = monotonic() + known_ledgers.PATIENCE_S
+    return sorted((_row(dag, now, until) for dag in dags), key=_urgency)
 
 
-def _row(dag: KnownDag, now: datetime) -> FleetRow:
+def _row(dag: KnownDag, now: datetime, until: float) -> FleetRow:
     try:
         store = opened(dag.migration)
         if store is None:
             filed = filed_migration(dag.migration)
             return FleetRow(dag, not_run_yet(filed) if filed else None)
-        known = known_ledger(store, now)
+        known = known_ledger(store, now, max(0.0, until - monotonic()))
         status = with_news(known.status, store, now)
         return FleetRow(dag, status, health_of(status, now), known.proved.standing)
+    except LedgerIsRead as reading:
+        return FleetRow(dag, reading=str(reading))
     except FindingsError as error:
         return FleetRow(dag, problem=" ".join(error.findings[0].sentences))
     except Exception as error:
