@@ -232,8 +232,14 @@ class Store:
 
     protocol = "s3"
     parent = "s3://bucket/shop"
+    path = "bucket/shop/a.json"
 
-    def write_text(self, text: str, encoding: str) -> None:
+    @property
+    def fs(self) -> Store:
+        """The file system is of the same kind."""
+        return self
+
+    def pipe_file(self, path: str, value: bytes) -> None:
         """Refuse the put."""
         raise RuntimeError("QuotaExceeded")
 

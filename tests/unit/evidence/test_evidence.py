@@ -178,19 +178,17 @@ class RememberingFolder:
 
     protocol = "s3"
 
-    def __init__(self, path: Path) -> None:
-        self.path, self.fs = path, self
-        self.listed: list[Path] | None = None
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.path, self.fs = folder, str(folder), self
+        self.listed: list[dict[str, str]] | None = None
 
     def __truediv__(self, name: str) -> Path | RememberingFolder:
-        return self.path / name if name.endswith(".json") else RememberingFolder(self.path / name)
+        return self.folder / name if name.endswith(".json") else RememberingFolder(self.folder / name)
 
-    def exists(self) -> bool:
-        return True
-
-    def iterdir(self) -> list[Path]:
+    def ls(self, path: str, *, detail: bool) -> list[dict[str, str]]:
+        assert (path, detail) == (self.path, True)
         if self.listed is None:
-            self.listed = list(self.path.glob("*"))
+            self.listed = [{"name": str(each), "type": "file"} for each in self.folder.glob("*")]
         return self.listed
 
     def invalidate_cache(self) -> None:
@@ -215,8 +213,8 @@ class RememberingDocument:
     def __init__(self, path: Path) -> None:
         self.path, self.fs, self.known = path, self, path.exists()
 
-    def exists(self) -> bool:
-        return self.known
+    def exists(self, path: Path) -> bool:
+        return path == self.path and self.known
 
     def invalidate_cache(self) -> None:
         self.known = self.path.exists()

@@ -254,6 +254,13 @@ class ObjectStore:
     def invalidate_cache(self) -> None:
         """Remember nothing."""
 
+    def exists(self, path: str) -> bool:
+        return any(name.startswith(path) for name in list(self.objects))
+
+    def ls(self, folder: str, *, detail: bool) -> list[dict[str, str]]:
+        assert detail
+        return [{"name": name, "type": "file"} for name in list(self.objects) if name.startswith(f"{folder}/")]
+
     def pipe_file(self, path: str, value: bytes, mode: str) -> None:
         assert mode == "create"
         with self._lock:
@@ -270,18 +277,8 @@ class ObjectPath:
     path: str = "bucket"
     protocol: str = "s3"
 
-    @property
-    def name(self) -> str:
-        return self.path.rpartition("/")[2]
-
     def __truediv__(self, name: str) -> ObjectPath:
         return ObjectPath(self.fs, f"{self.path}/{name}")
-
-    def exists(self) -> bool:
-        return any(path.startswith(self.path) for path in list(self.fs.objects))
-
-    def iterdir(self) -> list[ObjectPath]:
-        return [ObjectPath(self.fs, path) for path in list(self.fs.objects) if path.startswith(f"{self.path}/")]
 
     def open(self, mode: str) -> io.BytesIO:
         return io.BytesIO(self.fs.objects[self.path])

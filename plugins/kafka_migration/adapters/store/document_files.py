@@ -46,8 +46,7 @@ def listed(folder: Folder, *, only_folders: bool = False) -> list[str]:
     try:
         if is_local(folder):
             return local_files.names_in(local_path(folder), only_folders=only_folders)
-        paths = folder.iterdir() if is_there(folder) else ()
-        return [path.name for path in paths if path.name and (not only_folders or path.is_dir())]
+        return _names_in(folder, only_folders)
     except (NotADirectoryError, FileNotFoundError):
         return []
     except Exception as error:
@@ -57,19 +56,32 @@ def listed(folder: Folder, *, only_folders: bool = False) -> list[str]:
         raise not_readable(str(folder), error) from None
 
 
+def _names_in(folder: Folder, only_folders: bool) -> list[str]:
+    """Return the names in a folder of an object store, by one request whatever their number."""
+    entries = _current(folder).ls(folder.path, detail=True)
+    found = [each["name"].strip("/") for each in entries if not only_folders or each["type"] == "directory"]
+    # A store may list the folder itself, as an object without content.
+    return [path.rpartition("/")[2] for path in found if path != folder.path.strip("/")]
+
+
+def _current(path: Any) -> Any:
+    """Return the file system of an object store, which knows no listing from before.
+
+    A storage client may cache a listing for the life of its process, while other processes write. Every request goes
+    through this file system, because a path of Airflow has another one for some methods, with a cache of its own.
+    """
+    path.fs.invalidate_cache()
+    return path.fs
+
+
 def is_there(path: Any) -> bool:
     """Return whether a document or a folder currently exists at a path, from any process.
 
     Raises `EvidenceUnreadable` for a local link or file in the place of a folder, and `StoreFailed` if the store does
     not answer.
     """
-    if is_local(path):
-        with _reading(path):
-            return local_files.exists(local_path(path))
-    if (file_system := getattr(path, "fs", None)) is not None:
-        # A storage client may cache a listing for the life of its process, while other processes write.
-        file_system.invalidate_cache()
-    return bool(path.exists())
+    with _reading(path):
+        return local_files.exists(local_path(path)) if is_local(path) else bool(_current(path).exists(path.path))
 
 
 def is_local(path: Any) -> bool:
@@ -220,7 +232,7 @@ def write_whole(path: Any, text: str) -> None:
         if is_local(path):
             local_files.replace(local_path(path), text)
         else:
-            path.write_text(text, encoding="utf-8")
+            path.fs.pipe_file(path.path, text.encode())
 
 
 def create_whole(path: Any, text: str) -> bool:
