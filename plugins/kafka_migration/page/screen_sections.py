@@ -15,6 +15,7 @@ from kafka_migration.core.run.stand_still import forecast_lines
 from kafka_migration.core.run.task_steps import STEPS, RunPhase, TaskId
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.text.terminal_text import duration, record_count
+from kafka_migration.core.watching.drain import TopicLag
 from kafka_migration.core.watching.producers_question import StopProducers
 from kafka_migration.page.kept_in_airflow import TaskTimes
 from kafka_migration.page.screen import Screen
@@ -204,27 +205,27 @@ class TopicRow:
 def topic_rows(screen: Screen) -> list[TopicRow]:
     """Return the topics, the worst first: those that differ, then those that are behind, then the others."""
     now = screen.status.now
-    behind = {each.topic: each.lag for each in (now.behind if now and now.step == TaskId.WATCH_LAG else ())}
+    behind = {each.topic: each for each in (now.behind if now and now.step == TaskId.WATCH_LAG else ())}
     topics = screen.proved.topics
     ordered = sorted({*topics, *behind}, key=lambda topic: _badness(topic, topics, behind))
     return [TopicRow(topic, _topic_cells(screen, topic, behind)) for topic in ordered[:MOST_TOPICS]]
 
 
-def _badness(topic: str, topics: Mapping[str, ProvedTopic], behind: Mapping[str, int | None]) -> tuple[int, float, str]:
+def _badness(topic: str, topics: Mapping[str, ProvedTopic], behind: Mapping[str, TopicLag]) -> tuple[int, float, str]:
     standing = topics[topic].standing if topic in topics else "nothing copied"
     rank = -1 if standing in {Verdict.FAIL, Verdict.NOT_VERIFIABLE} else 0 if topic in behind else 1
-    lag = behind.get(topic, 0)
+    lag = behind[topic].lag if topic in behind else 0
     return rank * 10 + STANDINGS.index(standing), -(float("inf") if lag is None else lag), topic
 
 
-def _topic_cells(screen: Screen, topic: str, behind: Mapping[str, int | None]) -> tuple[str, ...]:
+def _topic_cells(screen: Screen, topic: str, behind: Mapping[str, TopicLag]) -> tuple[str, ...]:
     found = screen.proved.topics.get(topic)
-    lag = record_count(behind[topic]) if topic in behind else "–"
+    left = (record_count(behind[topic].lag), behind[topic].trend) if topic in behind else ("–", "–")
     if found is None:
-        return "nothing copied", lag, "–", "–", "never", "–"
+        return "nothing copied", *left, "–", "–", "never", "–"
     counts = (found.source_records, found.target_records) if found.judged_at else (None, None)
     because = some(found.reasons, 3, separator="; ") or "–"
-    return found.standing, lag, *map(record_count, counts), found.judged_at or "never", because
+    return found.standing, *left, *map(record_count, counts), found.judged_at or "never", because
 
 
 def readiness_section(screen: Screen) -> tuple[Section, ...]:

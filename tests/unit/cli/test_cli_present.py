@@ -128,13 +128,16 @@ def test_other_lines_of_the_job_tell_no_progress(line: str) -> None:
 
 
 def test_topics_that_are_behind_are_shown_worst_first(root: Path) -> None:
-    """The table has what the watch wrote; a lag that is not known is shown as that."""
-    behind = [{"topic": "orders", "lag": None}, {"topic": "payments", "lag": 80_000}]
+    """The table has what the watch wrote; a lag or a trend that is not known is shown as that."""
+    earlier = {"lag": 92_000, "ago_s": 300}
+    behind = [{"topic": "orders", "lag": None}, {"topic": "payments", "lag": 80_000, "earlier": earlier}]
     NewsStore(root, "shop").tell_progress({**POLLED, "behind": behind})
     lines = lines_of(root, NOW)
 
-    at = lines.index("TOPIC BEHIND  OFFSETS LEFT")
-    assert ["orders        unknown", "payments      80,000"] == lines[at + 1 : at + 3]
+    at = lines.index("TOPIC BEHIND  OFFSETS LEFT  TREND")
+    assert ["orders        unknown       unknown", "payments      80,000        12,000 fewer in 5m00s"] == lines[
+        at + 1 : at + 3
+    ]
 
 
 def test_status_shows_the_last_run_and_its_finding(root: Path) -> None:

@@ -149,10 +149,11 @@ def status_lines(answer: StatusAnswer) -> list[str]:
     return [*aligned(rows), *(line for table in tables if table for line in ("", *aligned(table)))]
 
 
-def _behind(now: ActiveRun | None) -> list[tuple[str, str]]:
+def _behind(now: ActiveRun | None) -> list[tuple[str, ...]]:
     """Return the table of the topics that the active run has not copied completely."""
-    lags = [(each.topic, "unknown" if each.lag is None else f"{each.lag:,}") for each in (now.behind if now else ())]
-    return [("TOPIC BEHIND", "OFFSETS LEFT"), *lags] if lags else []
+    found = now.behind if now else ()
+    lags = [(each.topic, "unknown" if each.lag is None else f"{each.lag:,}", each.trend) for each in found]
+    return [("TOPIC BEHIND", "OFFSETS LEFT", "TREND"), *lags] if lags else []
 
 
 def _now_rows(now: ActiveRun | None) -> list[tuple[str, str]]:

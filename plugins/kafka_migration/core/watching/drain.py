@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import ClassVar
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
@@ -17,6 +18,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Probe
 from kafka_migration.core.kafka.offsets import Known, Lag, Offsets, Ranges, TopicPartition, Unknown, total
 from kafka_migration.core.target.target_topics import COPY_ELSEWHERE
+from kafka_migration.core.text.terminal_text import duration
 
 
 class Drain(StrEnum):
@@ -70,11 +72,32 @@ MOST_TOPICS_BEHIND = 20
 
 
 @dataclass(frozen=True, slots=True)
+class EarlierLag(Document):
+    """The lag of a topic at an earlier poll, and how many seconds before."""
+
+    lag: int
+    ago_s: int
+
+
+@dataclass(frozen=True, slots=True)
 class TopicLag(Document):
-    """The number of offsets of a topic that are not copied yet; `None`: unknown."""
+    """The number of offsets of a topic that are not copied yet, and an earlier number; `None`: unknown."""
+
+    OMITTED: ClassVar[frozenset[str]] = frozenset({"earlier"})
 
     topic: str
     lag: int | None
+    earlier: EarlierLag | None = None
+
+    @property
+    def trend(self) -> str:
+        """How the lag has changed since the earlier number."""
+        if self.lag is None or self.earlier is None:
+            return "unknown"
+        more, time = self.lag - self.earlier.lag, duration(self.earlier.ago_s)
+        if not more:
+            return f"the same as {time} ago"
+        return f"{abs(more):,} {'more' if more > 0 else 'fewer'} in {time}"
 
 
 def topics_behind(readings: Mapping[TopicPartition, PartitionReading]) -> tuple[TopicLag, ...]:

@@ -27,6 +27,7 @@ from kafka_migration.core.watching.drain import (
     topics_behind,
 )
 from kafka_migration.core.watching.fence import FenceProof
+from kafka_migration.core.watching.lag_trend import LagMoment, remembered, with_trend
 from kafka_migration.core.watching.progress import ProgressMeter, progress_line
 
 # Two passes in a row, so that a single reading between two flushes cannot end the watch.
@@ -178,6 +179,7 @@ class Watch:
     proved: dict[TopicPartition, int] = field(default_factory=dict)
     _assigned_s: float = field(init=False)
     _moved: dict[TopicPartition, tuple[int, float]] = field(default_factory=dict)
+    _moments: tuple[LagMoment, ...] = ()
 
     def __post_init__(self) -> None:
         self.aim = Aim(self.goals, held_back=self.held_back)
@@ -188,7 +190,8 @@ class Watch:
         """Add a poll; return the result when the watch is over."""
         self._aim_at(poll.aim or self.aim)
         self.proved |= {p: r.probe.offset for p, r in poll.readings.items() if r.probe is not None}
-        self.lag, self.behind = _lag(poll), topics_behind(poll.readings)
+        self.lag, self.behind = _lag(poll), with_trend(topics_behind(poll.readings), self._moments, now_s)
+        self._moments = remembered(self._moments, self.behind, now_s)
         if isinstance(self.lag, Known):
             self.meter.add(now_s, self.meter.total - min(self.lag.offsets, self.meter.total))
         self.progress = progress_line(self.meter, self.lag, now_s - self.started_s, self._state(poll))
