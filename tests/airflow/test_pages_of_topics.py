@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 from fastapi.testclient import TestClient
 
 from kafka_migration.adapters.store.document_files import rooted
 from kafka_migration.adapters.store.run_status_store import NewsStore
+from kafka_migration.page import kept_in_airflow
 from tests.airflow.test_pages import DAG, PAGE, client, ended, shown, times, words
 from tests.airflow.world import World
 
@@ -29,3 +31,48 @@ def test_topics_that_are_behind_have_a_trend(ended: World, client: TestClient) -
 
     assert "audit PASS 950 unknown" in text
     assert "orders PASS 900 12,000 fewer in 5m00s" in text
+
+
+TOPIC_PAGE = f"/topic/{DAG}/orders"
+
+
+def test_topic_of_an_active_run_shows_what_is_left(
+    shown: World, client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page has the lag that the watch reported, the partitions that the run planned, and the command for now."""
+    monkeypatch.setattr(kept_in_airflow, "run_state", lambda *_: "running")
+    shown.source.produce("orders", 1, *[(b"k", b"v")] * 5)
+    shown.params = {"mode": "sync"}
+    shown.start()
+    tell(shown, run=f"{DAG}/manual__1#1", behind=[{"topic": "orders", "lag": 3, "earlier": {"lag": 4, "ago_s": 60}}])
+    text = words(client.get(TOPIC_PAGE).text)
+
+    assert "offsets left 3, trend: 1 fewer in 1m00s." in text
+    assert "Partition Next offset Up to offset Offsets to copy 1 0 5 5" in text
+    assert "kafka-migration status shop --topic orders" in text
+
+
+def test_topic_page_says_that_the_plan_was_changed(
+    shown: World, client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of a plan that is not the one that the run wrote is shown, and the page says why."""
+    monkeypatch.setattr(kept_in_airflow, "run_state", lambda *_: "running")
+    shown.source.produce("orders", 1, *[(b"k", b"v")] * 5)
+    shown.params = {"mode": "sync"}
+    shown.start()
+    tell(shown, run=f"{DAG}/manual__1#1")
+    (plan,) = shown.root.rglob("*-plan-1.json")
+    plan.write_text(plan.read_text().replace("5", "7"))
+    text = words(client.get(TOPIC_PAGE).text)
+
+    assert "Next offset" not in text
+    assert plan.name in text
+
+
+def test_topic_page_without_an_active_run_has_only_what_is_proved(ended: World, client: TestClient) -> None:
+    """A run that has ended in Airflow has nothing left to copy, whatever its progress says."""
+    tell(ended, run=f"{DAG}/manual__1#1", behind=[{"topic": "orders", "lag": 3}])
+    text = words(client.get(TOPIC_PAGE).text)
+
+    assert "What is left to copy" not in text
+    assert "Proved offsets" in text

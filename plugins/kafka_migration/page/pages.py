@@ -22,6 +22,7 @@ from kafka_migration.page.kept_in_airflow import KnownDag, known_dags
 from kafka_migration.page.known_ledgers import LedgerIsRead, ledger_state
 from kafka_migration.page.rendering import rendered
 from kafka_migration.page.screen import MaySee, Screen, Waiting, filed_migration, fleet_of, opened, screen_of
+from kafka_migration.page.topic_page import left_to_copy
 from kafka_migration.steps.answers.kept_migration import MigrationStore
 from kafka_migration.steps.answers.status_answer import is_fresh, verdict_answer
 
@@ -169,7 +170,7 @@ def _columns(name: str) -> dict[str, list[object]]:
 
 
 def topic(visit: Visit, dag_id: str, topic: str) -> WebAnswer:
-    """Return the partitions of a topic: what is proved on both clusters."""
+    """Return the partitions of a topic: what the active run has to copy, and what is proved on both clusters."""
     name = migration_of(dag_id)
     return _refused(visit, dag_id, name) or _readable(visit, lambda: _topic(visit, str(name), topic))
 
@@ -178,7 +179,7 @@ def _topic(visit: Visit, name: str, topic: str) -> WebAnswer:
     store = opened(name)
     answer = verdict_answer(store) if store else None
     found = answer.topics.get(topic) if answer else None
-    if answer is None or found is None:
+    if store is None or found is None:
         return refusal(visit.root, 404)
     stretches = [
         (str(number), side, f"{start:,}", f"{end:,}", verdict, Name(run))
@@ -188,7 +189,8 @@ def _topic(visit: Visit, name: str, topic: str) -> WebAnswer:
     ]
     header = ("Partition", "Cluster", "From offset", "Up to offset", "Verdict", "Judged by")
     flaws = tuple(f"{flaw.side} partition {flaw.partition}: {flaw.text}" for flaw in found.flaws)
-    sections = (*section_of("Not proved", flaws), *table_of("Proved offsets", header, tuple(stretches)))
+    left = left_to_copy(store, topic, visit.may_see, visit.now)
+    sections = (*left, *section_of("Not proved", flaws), *table_of("Proved offsets", header, tuple(stretches)))
     page = rendered("topic.html", root=visit.root, name=name, topic=topic, standing=found.standing, sections=sections)
     return WebAnswer(200, page)
 

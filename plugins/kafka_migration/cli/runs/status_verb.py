@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from kafka_migration.cli.runs.watching_status import watched
 from kafka_migration.cli.shell.airflow_access import knows_files, migration_names, migration_of
-from kafka_migration.cli.shell.arguments import Verbs, add_folder, add_output, add_verb
+from kafka_migration.cli.shell.arguments import Verbs, add_folder, add_output, add_verb, place
 from kafka_migration.cli.shell.evidence_access import all_opened, opened
 from kafka_migration.cli.shell.output import ExitCode, aligned, answer_stream, complain, is_json, respond
 from kafka_migration.cli.shell.usage_problems import findings_of
@@ -42,12 +42,21 @@ def add_status(verbs: Verbs) -> None:
     verb.add_argument("--check", action="store_true", help=help_text)
     help_text = "show the status of an active run until it ends"
     verb.add_argument("--watch", action="store_true", help=help_text)
+    help_text = "read from both clusters which partitions of this topic are behind"
+    verb.add_value("--topic", "TOPIC", help_text, type=place)
     add_folder(verb)
     add_output(verb)
 
 
 def status(arguments: Namespace) -> int:
     """Print the status of one migration, or of all, as lines or as one JSON document."""
+    if arguments.topic is not None:
+        if arguments.name is None or arguments.check or arguments.watch:
+            arguments.parser.error("--topic needs the name of a migration, and neither --check nor --watch")
+        # Only this asks the clusters.
+        from kafka_migration.cli.runs.topic_status import status_of_topic
+
+        return status_of_topic(arguments)
     now = datetime.now(UTC)
     if arguments.check:
         return _check(arguments, now)
