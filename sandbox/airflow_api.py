@@ -262,6 +262,26 @@ class AirflowApi:
         detail = self._get(f"{_run_path(dag_id, run_id)}/taskInstances/{task_id}/-1/hitlDetails")
         return f"{detail['subject']}\n\n{detail['body'] or ''}"
 
+    def asked_at(self, dag_id: str, run_id: str, task_id: str) -> datetime | None:
+        """Return since when a task's Required Action waits for an answer; `None` if it does not."""
+        detail = self._find(f"{_run_path(dag_id, run_id)}/taskInstances/{task_id}/-1/hitlDetails")
+        is_open = detail is not None and not detail["response_received"]
+        return datetime.fromisoformat(detail["created_at"]) if detail and is_open else None
+
+    def begun(self, dag_id: str, run_id: str) -> dict[str, tuple[str, datetime]]:
+        """Return {task: state, start} of the tasks of a run that have started."""
+        found = self._get(f"{_run_path(dag_id, run_id)}/taskInstances")["task_instances"]
+        return {
+            each["task_id"]: (each["state"], datetime.fromisoformat(each["start_date"]))
+            for each in found
+            if each["start_date"]
+        }
+
+    def confs(self, dag_id: str) -> dict[str, dict[str, Any]]:
+        """Return {run id: what its form said} of a DAG's runs, the oldest first."""
+        found = self._find(f"/api/v2/dags/{dag_id}/dagRuns", {"order_by": "run_after", "limit": "100"})
+        return {run["dag_run_id"]: run["conf"] for run in (found or {"dag_runs": ()})["dag_runs"]}
+
     def _task_order(self, dag_id: str) -> Mapping[str, int]:
         """Return each task's place in the graph; read once, because the graph does not change."""
         if dag_id not in self._order:

@@ -108,6 +108,9 @@ def test_page_answers_from_the_run_and_the_ledger(ended: World, client: TestClie
 
     assert 200 == page.status_code
     assert "The copy is proved" in text
+    assert "Consumer groups This run has no plan of its groups." in text
+    assert "kafka-migration plan shop --mode cutover" in text
+    assert "May the source be switched off? No : not all topics are cut over." in text
     for heading in ("What it does now", "Topics, the worst first", "May the migration be cut over?", "What happened"):
         assert heading in text
     assert "MirrorMaker's generation 1 was started" in text

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.migration.settings import Phase
 from kafka_migration.core.report import report_sections
 from kafka_migration.core.report.run_document import RunDocument
-from kafka_migration.core.report.sections import Section, finding_lines, section_of, table_of
+from kafka_migration.core.report.sections import Line, Name, Section, Strong, finding_lines, section_of, table_of
 from kafka_migration.core.rollback.decommission import State
 from kafka_migration.core.run.stand_still import forecast_lines
 from kafka_migration.core.run.task_steps import STEPS, RunPhase, TaskId
@@ -19,7 +20,7 @@ from kafka_migration.core.watching.drain import TopicLag
 from kafka_migration.core.watching.producers_question import StopProducers
 from kafka_migration.page.kept_in_airflow import TaskTimes
 from kafka_migration.page.screen import Screen
-from kafka_migration.steps.answers.status_answer import STANDINGS, ProvedTopic, StatusAnswer
+from kafka_migration.steps.answers.status_answer import STANDINGS, EndedRun, ProvedTopic, StatusAnswer
 
 # More rows would make the page slow; the command line shows all.
 MOST_TOPICS = 300
@@ -137,10 +138,17 @@ def facts_of(screen: Screen) -> list[tuple[str, str]]:
         source, target = screen.filed.source.connection, screen.filed.target.connection
         rows.insert(0, ("Copies", f"{source} to {target}"))
     rows += _now_rows(status)
-    if start := status.last_run and status.last_run.next_start:
-        must = "had to" if start.is_over(screen.at) else "must"
-        rows.append(("Next run", f"{must} start before {start.words} (reported)"))
+    rows.append(("Next run", _next_run(status.last_run, screen.at)))
     return [*rows, *_mirror_rows(screen)]
+
+
+def _next_run(last: EndedRun | None, at: datetime) -> str:
+    if last is None:
+        return "no limit is known yet: the first run that stops MirrorMaker calculates it"
+    if last.next_start is None:
+        return "no limit is known: the source keeps the records, or no run has stopped MirrorMaker yet"
+    must = "had to" if last.next_start.is_over(at) else "must"
+    return f"{must} start before {last.next_start.words} (reported)"
 
 
 def _now_rows(status: StatusAnswer) -> Iterator[tuple[str, str]]:
@@ -177,13 +185,32 @@ def sections_of(screen: Screen) -> tuple[Section, ...]:
     document = screen.run.document if screen.run else None
     return (
         *(report_sections.differences(document) if document else ()),
-        *(report_sections.groups(document) if document else ()),
+        *((report_sections.groups(document) if document else ()) or _groups_without_plan(screen)),
         *readiness_section(screen),
         *(report_sections.standing_still(document) if document else ()),
-        *(report_sections.decommission(document) if document else ()),
+        *((report_sections.decommission(document) if document else ()) or _source_needed(screen)),
         *_run_sections(document),
         *section_of("What happened", screen.events),
     )
+
+
+def _groups_without_plan(screen: Screen) -> tuple[Section, ...]:
+    """Return how to see the plan of the groups, for a run that has none."""
+    lines: tuple[Line, ...] = (
+        "This run has no plan of its groups. Rehearsals and cutovers make one after the validation.",
+        ("To see the plan as it would be now: ", Name(f"kafka-migration plan {screen.name} --mode cutover")),
+    )
+    return (Section("Consumer groups", lines),)
+
+
+def _source_needed(screen: Screen) -> tuple[Section, ...]:
+    """Return why the source is needed, or that the run of the page did not look."""
+    if screen.status.phase is not Phase.CUT_OVER:
+        answer: Line = (Strong("No"), ": not all topics are cut over.")
+    else:
+        look = Name(f"kafka-migration decommission {screen.name}")
+        answer = (Strong("Not known"), ": this run did not look. To look: ", look)
+    return (Section("May the source be switched off?", (answer,)),)
 
 
 def _run_sections(run: RunDocument | None) -> Iterator[Section]:
