@@ -71,15 +71,17 @@ def _all_right(asked: Asked) -> Iterator[str]:
         yield "nowhere that nothing needs a person"
 
 
-_FAILED, _DIFFERS, _PRODUCERS, _APPROVAL = "the last run failed", "the copy differs", "producers", "an approval"
-_PROBLEMS = (_FAILED, _DIFFERS, _PRODUCERS, _APPROVAL)
+_FAILED, _DIFFERS, _CONTRADICTS = "the last run failed", "the copy differs", "a later run contradicts the copy"
+_PRODUCERS, _APPROVAL = "until the producers on the source stop", "waits for an approval"
+_PROBLEMS = (_FAILED, _DIFFERS, _CONTRADICTS, _PRODUCERS, _APPROVAL)
 
 
 def _expected_problems(seen: Seen) -> Iterator[str]:
     if seen.last_failed:
         yield _FAILED
     if seen.differs:
-        yield _DIFFERS
+        # An earlier run of the walk has proved the copy.
+        yield from (_DIFFERS, _CONTRADICTS)
     if "stop_producers" in seen.asked:
         yield _PRODUCERS
     if "approve" in seen.asked:
@@ -104,7 +106,7 @@ def _doing_now(asked: Asked) -> Iterator[str]:
 def _how_far(asked: Asked) -> Iterator[str]:
     page, progress = asked.page, asked.page.facts.get("Progress", "")
     if page.step == "watch_lag":
-        found = re.search(r"Lag: ([\d,]+)", progress)
+        found = re.search(r"\blag ([\d,]+)", progress)
         least, most = _left(asked)
         if not found or not least <= _number(found[1]) <= most:
             yield f"{progress!r}, but {least} to {most} were left"

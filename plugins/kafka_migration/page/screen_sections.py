@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.migration.settings import Phase
+from kafka_migration.core.migration.settings import Mode, Phase
 from kafka_migration.core.report import report_sections
 from kafka_migration.core.report.run_document import RunDocument
 from kafka_migration.core.report.sections import Line, Name, Section, Strong, finding_lines, section_of, table_of
 from kafka_migration.core.rollback.decommission import State
 from kafka_migration.core.run.stand_still import forecast_lines
-from kafka_migration.core.run.task_steps import STEPS, RunPhase, TaskId
+from kafka_migration.core.run.task_steps import SKIPPED, STEPS, RunPhase, TaskId, expected_skips
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.text.terminal_text import duration, record_count
 from kafka_migration.core.watching.drain import TopicLag
@@ -100,8 +100,15 @@ def phase_rows(screen: Screen) -> list[PhaseRow]:
     is_same = screen.is_active
     left = now.forecast.seconds if now and now.forecast and is_same else {}
     share = now.share if now and is_same else None
+    skips = _skipped_by(now.mode) if now and is_same else frozenset()
+    tasks |= {task: replace(tasks[task], state=SKIPPED) for task in skips & tasks.keys() if tasks[task].state is None}
     rows = (_phase_row(phase, tasks, screen.at, left, share) for phase in RunPhase)
     return [row for row in rows if row]
+
+
+def _skipped_by(mode: str) -> frozenset[str]:
+    """Return the tasks that an active run of this mode will skip; none if the mode is not known."""
+    return expected_skips(Mode(mode)) if mode in set(Mode) else frozenset()
 
 
 def _phase_row(
@@ -114,7 +121,8 @@ def _phase_row(
     began = min((task.began_at for task in own if task.began_at and task.state != "skipped"), default=None)
     ends = [task.ended_at for task in own if task.ended_at and task.state != "skipped"]
     end = at if state == "now" else max(ends, default=None)
-    seconds = (end - began).total_seconds() if began and end else None
+    # Airflow gives a task that was not reached two moments too.
+    seconds = (end - began).total_seconds() if began and end and state != "not reached" else None
     return PhaseRow(str(phase), state, seconds, began, left.get(str(phase)), share if state == "now" else None)
 
 

@@ -71,7 +71,11 @@ def copying() -> Asked:
         step="watch_lag",
         step_since=start + timedelta(seconds=4),
         told_at=AT + timedelta(seconds=2),
-        facts={**asked.page.facts, "Progress": "Copy: 600/1,110 54.0%; Lag: 708; Rate: 100/s", "Run ends": "about"},
+        facts={
+            **asked.page.facts,
+            "Progress": "54.0% (600 of 1,110 offsets), lag 708, rate 100/s",
+            "Run ends": "about",
+        },
         sections={**asked.page.sections, READY: "No: 7 of 9 conditions are met."},
         tables={
             **asked.page.tables,
@@ -89,7 +93,7 @@ def differing() -> Asked:
     page = replace(
         asked.page,
         verdict="The copy differs from the source.",
-        problems=("the copy differs: a", "the last run failed 5s ago"),
+        problems=("the copy differs: a", "a later run contradicts the copy: x", "the last run failed 5s ago"),
         sections={
             **asked.page.sections,
             READY: "No: 7 of 9 conditions are met.",
@@ -133,8 +137,8 @@ def wrong_questions(asked: Asked, **shown: object) -> set[str]:
         (copying, {"step": "judge"}, "What does it do now, and since when?"),
         (copying, {"step_since": AT + timedelta(minutes=1)}, "What does it do now, and since when?"),
         (copying, {"told_at": AT - timedelta(seconds=9)}, "What does it do now, and since when?"),
-        (copying, {"facts": {**copying().page.facts, "Progress": "Lag: 1,200"}}, "How far is it, and until when?"),
-        (copying, {"facts": {**copying().page.facts, "Progress": "Lag: 499"}}, "How far is it, and until when?"),
+        (copying, {"facts": {**copying().page.facts, "Progress": "lag 1,200"}}, "How far is it, and until when?"),
+        (copying, {"facts": {**copying().page.facts, "Progress": "lag 499"}}, "How far is it, and until when?"),
         (copying, {"facts": {**copying().page.facts, "Run ends": ""}}, "How far is it, and until when?"),
         (
             copying,

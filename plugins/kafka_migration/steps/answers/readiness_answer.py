@@ -75,16 +75,16 @@ def readiness_of(
     now: datetime,
 ) -> ReadyAnswer:
     """Return the answer from what the ledger says: the verdicts, the newest rehearsal, the phase."""
-    last = store.last_run()
+    last, progress = store.last_run(), store.progress()
     conditions = (
         condition("Everything that was copied is proved", _unproved(proved)),
-        condition("No later run contradicts the copy", _contradicted(proved, last)),
+        condition("No later run contradicts the copy", _contradicted(proved, last, progress)),
         condition("Airflow confirms the ledger", _unconfirmed(proved.ledger)),
         condition("A rehearsal found nothing against a cutover", _against(rehearsal)),
         condition(f"The rehearsal is at most {duration(longest.total_seconds())} old", _age(rehearsal, longest, now)),
         condition("The migration file is the one that was rehearsed", _changed(rehearsal, filed)),
-        condition("The last run did not fail", _failed(proved, last)),
-        condition("No run is active", _active(store.progress())),
+        condition("The last run did not fail", _failed(proved, last, progress)),
+        condition("No run is active", _active(progress)),
         condition("The topics are not cut over yet", _moved(phase)),
     )
     return ReadyAnswer(
@@ -151,14 +151,17 @@ def _changed(rehearsal: Rehearsed | None, filed: Migration | None) -> Iterator[s
         yield "the file has changed since, so rehearse again"
 
 
-def _contradicted(proved: VerdictAnswer, last: LastRun | None) -> Iterator[str]:
+def _contradicted(proved: VerdictAnswer, last: LastRun | None, progress: Progress | None) -> Iterator[str]:
     yield from map(str, proved.contradictions)
-    yield from _doubts(proved, last)
+    yield from _doubts(proved, last, progress)
 
 
-def _doubts(proved: VerdictAnswer, last: LastRun | None) -> Iterator[str]:
-    """Yield why the result of the last run does not count: anyone may delete it, or put back an older one."""
-    if proved.as_of is None:
+def _doubts(proved: VerdictAnswer, last: LastRun | None, progress: Progress | None) -> Iterator[str]:
+    """Yield why the result of the last run does not count: anyone may delete it, or put back an older one.
+
+    An active run adds entries to the ledger before its result. Then the answer is no in any case.
+    """
+    if proved.as_of is None or progress is not None:
         return
     if last is None:
         yield NotKnown("the result of the last run (last-run.json) is missing")
@@ -166,8 +169,8 @@ def _doubts(proved: VerdictAnswer, last: LastRun | None) -> Iterator[str]:
         yield NotKnown("the result of the last run (last-run.json) is older than the newest entry of the ledger")
 
 
-def _failed(proved: VerdictAnswer, last: LastRun | None) -> Iterator[str]:
-    yield from _doubts(proved, last)
+def _failed(proved: VerdictAnswer, last: LastRun | None, progress: Progress | None) -> Iterator[str]:
+    yield from _doubts(proved, last, progress)
     if last is not None and last.outcome == "failed":
         yield f"{last.run}: {some(last.codes) if last.codes else 'see its tasks'}"
 
