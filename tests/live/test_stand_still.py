@@ -12,7 +12,7 @@ import pytest
 from confluent_kafka import Consumer, Producer
 
 from tests.live.conftest import LiveWorld
-from tests.live.groups import committed, decide, ends, wait_for_question, writing
+from tests.live.groups import commit, committed, decide, ends, wait_for_question, writing
 from tests.live.migrations import LiveMigration
 from tests.waiting import wait_until
 
@@ -73,6 +73,8 @@ def test_measured_times_are_those_of_the_clients(live: LiveWorld) -> None:
     migration = live.migration("still", nightly="  drain_groups: 5m", fence_quiet="5s")
     group, side = f"{migration.name}-group", migration.source
     migration.produce(200)
+    # A group without committed offsets is not waited for.
+    commit(side, group, migration.name, {0: 1, 1: 1})
     assert "success" == migration.run()["state"]
 
     producer, may_read = LoggingProducer(side, migration.name), Event()

@@ -11,7 +11,7 @@ import pytest
 
 from kafka_migration.adapters.store.evidence_store import RunEvidence
 from kafka_migration.adapters.store.ledger_store import LedgerStore
-from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind, StoredKind
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirror_host import FakeMirrorHost
 
@@ -92,7 +92,7 @@ class Cuts:
 def _kinds(args: tuple[Any, ...]) -> Iterator[str]:
     """Yield the kind of the document or ledger entry that an action writes."""
     for arg in args:
-        if isinstance(arg, Kind):
+        if isinstance(arg, Kind | StoredKind):
             yield str(arg)
         elif isinstance(arg, Mapping) and "kind" in arg:
             yield str(arg["kind"])

@@ -11,6 +11,7 @@ from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.evidence.evidence_documents import Kind, StoredKind
 from kafka_migration.core.run.task_steps import STEPS, WRITTEN_BY_ANY
 from tests.steps.cutover import begin_rollback, cut_over, judge_cutover
+from tests.steps.cuts import Cuts
 from tests.steps.test_rollback import roll_back
 from tests.steps.world import World
 
@@ -41,3 +42,10 @@ def test_tasks_write_the_documents_of_the_table(world: World, monkeypatch: pytes
 
     assert set() == {(task, kind) for task, kind in written if kind not in TABLE[task] | PLAYED}
     assert {"plan", "stop", "judge", "offsets-plan", "cutover", "rolled-back", "settings"} <= {k for _, k in written}
+
+
+def test_moments_bear_the_kinds_of_documents(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test can kill a task at a document that it names."""
+    cuts = Cuts(monkeypatch)
+    with cuts.at("after RunEvidence.write judge"):
+        judge_cutover(world)
