@@ -16,7 +16,7 @@ from tests.live.migrations import LiveMigration
 from tests.page_questions import Offsets, Seen
 
 _UNDER_WAY = {"running", "deferred", "awaiting_input"}
-_QUESTIONS = ("stop_producers", "approve")
+_QUESTIONS = {"stop_producers", "approve"}
 Copies = Mapping[str, tuple[Mapping[int, Sequence[Placed]], Mapping[int, Sequence[Placed]]]]
 
 
@@ -35,11 +35,12 @@ class Witness:
         run_id = next((run for run, state in runs.items() if state not in FINISHED), "")
         ended = [state for state in runs.values() if state in FINISHED]
         copies: Copies = {topic: self._copies(topic) for topic in self.topics} if reads else {}
+        under_way = self._under_way(run_id)
         kinds = [entry["kind"] for entry in self.migration.ledger_entries()]
         return Seen(
             at=at,
-            active=self._under_way(run_id),
-            asked=dict(self._asked(run_id)),
+            active=under_way,
+            asked=dict(self._asked(run_id, under_way)),
             last_failed=ended[-1:] == ["failed"],
             is_judged=_last(kinds, "judged") > _last(kinds, "generation-started"),
             is_rehearsed=any(
@@ -66,8 +67,9 @@ class Witness:
         begun = self.api.begun(self.migration.dag_id, run_id) if run_id else {}
         return {task: start for task, (state, start) in begun.items() if state in _UNDER_WAY}
 
-    def _asked(self, run_id: str) -> Iterator[tuple[str, datetime]]:
-        for task in _QUESTIONS if run_id else ():
+    def _asked(self, run_id: str, under_way: Iterable[str]) -> Iterator[tuple[str, datetime]]:
+        # A question that was closed without an answer still waits for one in Airflow.
+        for task in _QUESTIONS & set(under_way):
             if at := self.api.asked_at(self.migration.dag_id, run_id, task):
                 yield task, at
 

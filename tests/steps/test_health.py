@@ -78,7 +78,7 @@ def test_last_run_that_failed_is_wrong(tmp_path: Path, finding: Finding, problem
     [
         ("approve", lambda s: s, "waits for an approval"),
         ("watch_lag", lambda s: replace(s, now=replace(present(s.now), stage="near")), "until the producers"),
-        ("watch_lag", lambda s: replace(s, now=replace(present(s.now), is_fresh=False)), "told its progress last"),
+        ("watch_lag", lambda s: replace(s, now=replace(present(s.now), is_fresh=False)), "last told its progress at"),
         (
             "watch_lag",
             lambda s: replace(s, now=replace(present(s.now), silent=(Silent("source cluster", AT, "gone"),))),

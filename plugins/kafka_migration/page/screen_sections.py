@@ -15,7 +15,7 @@ from kafka_migration.core.rollback.decommission import State
 from kafka_migration.core.run.stand_still import forecast_lines
 from kafka_migration.core.run.task_steps import SKIPPED, STEPS, RunPhase, TaskId, expected_skips
 from kafka_migration.core.text.shortened import some
-from kafka_migration.core.text.terminal_text import duration, record_count
+from kafka_migration.core.text.terminal_text import duration, moment, record_count
 from kafka_migration.core.watching.drain import TopicLag
 from kafka_migration.core.watching.producers_question import StopProducers
 from kafka_migration.page.kept_in_airflow import TaskTimes
@@ -170,7 +170,7 @@ def _now_rows(status: StatusAnswer) -> Iterator[tuple[str, str]]:
         yield "Run ends", str(now.forecast) if now.forecast else "unknown"
         yield from (("Silent", f"{each.party} since {each.since}: {each.reason}") for each in now.silent)
     if last:
-        yield "Last run", f"{last.mode}, {last.outcome}, ended {last.age} (reported)"
+        yield "Last run", f"{last.mode}, {last.outcome}, ended at {moment(last.at)} (reported)"
 
 
 def _mirror_rows(screen: Screen) -> Iterator[tuple[str, str]]:
@@ -271,6 +271,6 @@ def readiness_section(screen: Screen) -> tuple[Section, ...]:
     )
     lead = f"{ready.answer.capitalize()}: {sum(each.state is State.MET for each in ready.conditions)} of {len(rows)} "
     found = ready.rehearsal
-    notes = (f"The newest rehearsal ended {ready.rehearsal_age} ({found.run}).", *found.notes) if found else ()
+    notes = (f"The newest rehearsal ended at {found.at} ({found.run}).", *found.notes) if found else ()
     notes += forecast_lines(found.stand_still if found else None)
     return table_of(title, ("Condition", "State", "Because"), rows, lead=(f"{lead}conditions are met.",), notes=notes)

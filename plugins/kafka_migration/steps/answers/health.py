@@ -1,4 +1,4 @@
-"""The health of a migration and its problems, for monitors."""
+"""The health of a migration and its problems, for monitors: a problem keeps its text while it lasts."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.run.task_steps import TaskId
 from kafka_migration.core.text.shortened import some
+from kafka_migration.core.text.terminal_text import moment
 from kafka_migration.steps.answers.kept_migration import MigrationStore
 from kafka_migration.steps.answers.status_answer import ActiveRun, StatusAnswer, status_answer
 
@@ -79,7 +80,9 @@ def _wrong(answer: StatusAnswer) -> Iterator[str]:
     if last := answer.last_run:
         yield from (f"a later run contradicts the copy: {each}" for each in last.contradictions)
         if last.outcome == "failed":
-            yield f"the last run failed {last.age} ({last.run})" + (f": {some(last.codes)}" if last.codes else "")
+            yield f"the last run failed at {moment(last.at)} ({last.run})" + (
+                f": {some(last.codes)}" if last.codes else ""
+            )
 
 
 def _needs(answer: StatusAnswer, now: datetime) -> Iterator[str]:
@@ -96,9 +99,9 @@ def _needs(answer: StatusAnswer, now: datetime) -> Iterator[str]:
 
 def _needs_now(run: ActiveRun) -> Iterator[str]:
     if run.step == TaskId.APPROVE:
-        yield f"run {run.run} waits for an approval, for {run.in_step}"
+        yield f"run {run.run} waits for an approval since {moment(run.step_at or run.at)}"
     if run.is_overdue:
-        yield f"run {run.run} told its progress last {run.age}: check that the triggerer is running"
+        yield f"run {run.run} last told its progress at {moment(run.at)}: check that the triggerer is running"
     if run.stage == "near":
         yield f"run {run.run} waits until the producers on the source stop"
     yield from (f"{each.party} has not answered since {each.since}: {each.reason}" for each in run.silent)
