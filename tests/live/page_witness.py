@@ -87,12 +87,11 @@ class Witness:
                     found[of["topic"], of["partition"]] = json.loads(record.value)["offset"] + 1
         return found
 
-    def _stopped_at(self, runs: Iterable[str]) -> datetime | None:
-        """Return when the newest run that started MirrorMaker stopped it."""
-        for run in reversed(list(runs)):
+    def _stopped_at(self, runs: Mapping[str, str]) -> datetime | None:
+        """Return when the newest ended run that started MirrorMaker stopped it; a run that only reads starts none."""
+        modes = {run: conf.get("mode") for run, conf in self.api.confs(self.migration.dag_id).items()}
+        for run in reversed([run for run, state in runs.items() if state in FINISHED and modes[run] != "validate"]):
             if self.migration.task_state(run, "start_mirror") == "success":
-                if self.api.run_state(self.migration.dag_id, run) not in FINISHED:
-                    continue
                 return self.api.timeline(self.migration.dag_id, run).tasks["stop_mirror"].end
         return None
 
