@@ -159,7 +159,7 @@ def _is_proved(asked: Asked) -> Iterator[str]:
     if seen.active or seen.differs:
         return
     for place, side in enumerate(("Source", "Target")):
-        shown = asked.page.column("Topics, the worst first", f"{side} records")
+        shown = asked.page.column("Topics, the worst first", f"Proved on the {side.lower()}")
         expected = {topic: f"{counts[place]:,}" for topic, counts in seen.records.items()}
         if expected and shown != expected:
             yield f"the records {shown} on the {side.lower()} instead of {expected}"

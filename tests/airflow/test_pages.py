@@ -24,7 +24,6 @@ from kafka_migration.adapters.store.run_status_store import NewsStore
 from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.core.ledger.chain import Head
 from kafka_migration.core.ledger.cutovers import Reserved
-from kafka_migration.core.run.task_steps import DagKind, steps_of
 from kafka_migration.orchestration.report_link import URL_PREFIX
 from kafka_migration.page import kept_in_airflow, known_ledgers, screen
 from kafka_migration.page.kept_in_airflow import KnownDag, TaskTimes, dags_of
@@ -361,35 +360,6 @@ def test_missing_or_older_last_result_makes_readiness_unknown(ended: World, clie
 
     path.unlink()
     assert 2 == words(client.get(PAGE).text).count("(last-run.json) is missing")
-
-
-def test_active_run_casts_no_doubt_on_the_last_result(ended: World, client: TestClient) -> None:
-    """An active run adds to the ledger before it has a result; the answer is no for the run alone."""
-    path = ended.root / "shop" / "last-run.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"at": "2020-01-01T00:00:00+00:00"}))
-    NewsStore(rooted(ended.root), "shop").tell_step(f"{DAG}/manual__2#1", "watch_lag", datetime.now(UTC).isoformat())
-    text = words(client.get(PAGE).text)
-
-    assert "older than the newest entry of the ledger" not in text
-    assert re.search(r"May the migration be cut over\? No: .* No run is active NOT MET", text)
-
-
-def test_phases_that_the_mode_skips_are_no_later_phases(
-    ended: World, times: list[TaskTimes], client: TestClient
-) -> None:
-    """While a sync is active, the phases of a cutover are shown as skipped, not as later."""
-    now = datetime.now(UTC)
-    steps = [TaskTimes(step.task, None, None, None) for step in steps_of(DagKind.MANUAL)]
-    times[:] = [TaskTimes("preflight", "running", now, None), *steps[1:]]
-    news = NewsStore(rooted(ended.root), "shop")
-    news.tell_progress(
-        {"schema": 1, "run": f"{DAG}/manual__2#1", "step": "plan", "mode": "sync", "at": now.isoformat()}
-    )
-    text = words(client.get(PAGE).text)
-
-    assert "Validate later" in text
-    for phase in ("Plan the groups", "Wait for approval", "Write the groups"):
-        assert f"{phase} skipped" in text
 
 
 def test_state_of_a_task_changes_the_page(ended: World, times: list[TaskTimes], client: TestClient) -> None:

@@ -42,7 +42,7 @@ class Screen:
     """One migration at a moment: what is known of it, the run that the page is about, and its progress over time.
 
     `filed` is the migration file, if this Airflow has it. `run` is `None` if there is none, or if the user may not see
-    it.
+    it. `rehearsed` is the newest rehearsal, if the run has no plan of the groups.
     """
 
     name: str
@@ -55,6 +55,7 @@ class Screen:
     series: ProgressSeries
     filed: Migration | None
     run: KeptRun | None
+    rehearsed: KeptRun | None = None
 
     @property
     def is_newest(self) -> bool:
@@ -111,8 +112,9 @@ def screen_of(name: str, asked: RunIdentity | None, may_see: MaySee, now: dateti
         return Waiting(name, not_run_yet(filed) if filed else None)
     known = known_ledger(store, now)
     status, proved = with_news(known.status, store, now), with_contradictions(known.proved, store)
-    run = asked or _newest_run(status)
-    is_own = run is not None and migration_of(run.dag_id) == name and may_see(run.dag_id)
+    shown = _kept(name, asked or _newest_run(status), may_see)
+    plans = bool(shown and shown.document and shown.document.groups)
+    rehearsal = RunIdentity.from_holder(known.rehearsal.run) if known.rehearsal and not plans else None
     return Screen(
         name,
         now,
@@ -123,8 +125,16 @@ def screen_of(name: str, asked: RunIdentity | None, may_see: MaySee, now: dateti
         known.events,
         _series(store),
         filed,
-        kept_run(run.dag_id, run.run_id) if run and is_own else None,
+        shown,
+        _kept(name, rehearsal, may_see),
     )
+
+
+def _kept(name: str, run: RunIdentity | None, may_see: MaySee) -> KeptRun | None:
+    """Return a run of the migration; `None` for another one, and for one that the user may not see."""
+    if run is None or migration_of(run.dag_id) != name or not may_see(run.dag_id):
+        return None
+    return kept_run(run.dag_id, run.run_id)
 
 
 def _series(store: MigrationStore) -> ProgressSeries:

@@ -203,7 +203,11 @@ def sections_of(screen: Screen) -> tuple[Section, ...]:
 
 
 def _groups_without_plan(screen: Screen) -> tuple[Section, ...]:
-    """Return how to see the plan of the groups, for a run that has none."""
+    """Return the plan of the newest rehearsal for a run that has none, else how to see one."""
+    planned = screen.rehearsed.document if screen.rehearsed else None
+    if planned and (found := report_sections.groups(planned)):
+        made = f"This run has no plan of its groups. The rehearsal that ended at {planned.finished_at} made this one."
+        return (replace(found[0], lead=(made, "The groups may have read on since.", *found[0].lead)), *found[1:])
     lines: tuple[Line, ...] = (
         "This run has no plan of its groups. Rehearsals and cutovers make one after the validation.",
         ("To see the plan as it would be now: ", Name(f"kafka-migration plan {screen.name} --mode cutover")),

@@ -13,7 +13,7 @@ from tests.page_shown import ShownPage
 
 AT = datetime(2030, 1, 2, 12, tzinfo=UTC)
 TOPICS, READY, OFFSETS = "Topics, the worst first", "May the migration be cut over?", "Offsets"
-HEADS = ("Topic", "Verdict", "Offsets left", "Source records", "Target records")
+HEADS = ("Topic", "Verdict", "Offsets left", "Proved on the source", "Proved on the target")
 CONDITIONS = ("No run is active", "The last run did not fail", "The topics are not cut over yet")
 PROVED = "Everything that was copied is proved"
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import ClassVar
 
 from kafka_migration.adapters.system.deadlines import at_most
 from kafka_migration.core.clock import Clock
@@ -55,12 +56,18 @@ class LagOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LagEnded(Document):
-    """How the wait ended: the last progress line, and per group the partitions that are behind, as text."""
+    """How the wait ended: the last progress line, and per group the partitions that are behind, as text.
+
+    `at` is the moment of the last poll (ISO 8601); empty without one.
+    """
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"at"})
 
     outcome: LagOutcome
     progress: str = ""
     behind: Mapping[str, str] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
+    at: str = ""
 
 
 @dataclass(eq=False)
@@ -182,7 +189,7 @@ class GroupLagWatcher:
 
     def _ended(self, outcome: LagOutcome, findings: tuple[Finding, ...] = ()) -> LagEnded:
         behind = {group: behind_text(lags, NAMED_PARTITIONS) for group, lags in self.state.behind.items()}
-        return LagEnded(outcome, self.progress, behind, findings)
+        return LagEnded(outcome, self.progress, behind, findings, self.clock.now().isoformat(timespec="seconds"))
 
 
 CAUGHT_UP = LagEnded(LagOutcome.CAUGHT_UP)
@@ -207,7 +214,7 @@ def end_drain(run: MigrationRun, ended: LagEnded) -> Summary:
     if ended.outcome is LagOutcome.TIMED_OUT:
         raise Refused(_not_drained(run, ended))
     would_wait = run.migration.cutover.drain_groups_s is not None and run.request.mode is not Mode.CUTOVER
-    run.evidence.write(Stored.DRAINED, DrainedDocument(run.now(), would_wait))
+    run.evidence.write(Stored.DRAINED, DrainedDocument(ended.at or run.now(), would_wait))
     return {"outcome": str(ended.outcome), "progress": ended.progress}
 
 

@@ -1,0 +1,74 @@
+"""What the page of a migration says about its runs: an active one, and the newest rehearsal."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from fastapi.testclient import TestClient
+
+from kafka_migration.adapters.store.document_files import rooted
+from kafka_migration.adapters.store.run_status_store import NewsStore
+from kafka_migration.core.report.run_document import GroupResult
+from kafka_migration.core.run.task_steps import DagKind, steps_of
+from kafka_migration.page import screen
+from kafka_migration.page.kept_in_airflow import TaskTimes
+from kafka_migration.page.screen_sections import sections_of
+from tests.airflow.test_pages import DAG, PAGE, client, ended, shown, times, words
+from tests.airflow.world import World
+
+__all__ = ["client", "ended", "shown", "times"]
+
+
+def test_active_run_casts_no_doubt_on_the_last_result(ended: World, client: TestClient) -> None:
+    """An active run adds to the ledger before it has a result; the answer is no for the run alone."""
+    path = ended.root / "shop" / "last-run.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"at": "2020-01-01T00:00:00+00:00"}))
+    NewsStore(rooted(ended.root), "shop").tell_step(f"{DAG}/manual__2#1", "watch_lag", datetime.now(UTC).isoformat())
+    text = words(client.get(PAGE).text)
+
+    assert "older than the newest entry of the ledger" not in text
+    assert re.search(r"May the migration be cut over\? No: .* No run is active NOT MET", text)
+
+
+def test_phases_that_the_mode_skips_are_no_later_phases(
+    ended: World, times: list[TaskTimes], client: TestClient
+) -> None:
+    """While a sync is active, the phases of a cutover are shown as skipped, not as later."""
+    now = datetime.now(UTC)
+    steps = [TaskTimes(step.task, None, None, None) for step in steps_of(DagKind.MANUAL)]
+    times[:] = [TaskTimes("preflight", "running", now, None), *steps[1:]]
+    news = NewsStore(rooted(ended.root), "shop")
+    news.tell_progress(
+        {"schema": 1, "run": f"{DAG}/manual__2#1", "step": "plan", "mode": "sync", "at": now.isoformat()}
+    )
+    text = words(client.get(PAGE).text)
+
+    assert "Validate later" in text
+    for phase in ("Plan the groups", "Wait for approval", "Write the groups"):
+        assert f"{phase} skipped" in text
+
+
+def test_run_without_a_plan_shows_that_of_the_newest_rehearsal(ended: World) -> None:
+    """The groups of the rehearsal are shown with its time; a plan of the run itself comes first."""
+    seen = screen.screen_of("shop", None, lambda _: True, datetime.now(UTC))
+    assert isinstance(seen, screen.Screen)
+    assert seen.run
+    assert seen.run.document
+    groups = (GroupResult("app", "move", "not written", 2, 0, 0, ()),)
+    planned = replace(seen.run, document=replace(seen.run.document, groups=groups, finished_at="2030-01-01T00:00:00"))
+    of_rehearsal = section(replace(seen, rehearsed=planned))
+    own = section(replace(seen, run=planned, rehearsed=planned))
+
+    assert "has no plan of its groups" in section(seen)
+    assert "The rehearsal that ended at 2030-01-01T00:00:00 made this one." in of_rehearsal
+    assert "app" in of_rehearsal
+    assert "app" in own
+    assert "rehearsal" not in own
+
+
+def section(seen: screen.Screen) -> str:
+    (found,) = (each for each in sections_of(seen) if each.title == "Consumer groups")
+    return str(found)
