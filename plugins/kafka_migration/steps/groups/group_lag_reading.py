@@ -58,7 +58,7 @@ class LagOutcome(StrEnum):
 class LagEnded(Document):
     """How the wait ended: the last progress line, and per group the partitions that are behind, as text.
 
-    `at` is the moment of the last poll (ISO 8601); empty without one.
+    `at` is the begin of the first poll that found them at the end (ISO 8601); empty if none did.
     """
 
     ADDED: ClassVar[frozenset[str]] = frozenset({"at"})
@@ -150,6 +150,7 @@ class GroupLagWatcher:
     silence: SilenceWatch
     party: Party = Party.CLUSTER
     state: LagPolicyState = field(init=False)
+    _since: datetime | None = None
 
     def __post_init__(self) -> None:
         self.state = LagPolicyState(self.reader.policy)
@@ -185,11 +186,14 @@ class GroupLagWatcher:
             self.state.miss(f"waiting, {error}")
             return False
         self.silence.take({self.party}, {}, begun)
-        return self.state.take(sample, self.clock.monotonic_s())
+        has_caught_up = self.state.take(sample, self.clock.monotonic_s())
+        self._since = begun if self.state.passes == 1 else self._since
+        return has_caught_up
 
     def _ended(self, outcome: LagOutcome, findings: tuple[Finding, ...] = ()) -> LagEnded:
         behind = {group: behind_text(lags, NAMED_PARTITIONS) for group, lags in self.state.behind.items()}
-        return LagEnded(outcome, self.progress, behind, findings, self.clock.now().isoformat(timespec="seconds"))
+        at = self._since.isoformat(timespec="seconds") if self._since and outcome is LagOutcome.CAUGHT_UP else ""
+        return LagEnded(outcome, self.progress, behind, findings, at)
 
 
 CAUGHT_UP = LagEnded(LagOutcome.CAUGHT_UP)
