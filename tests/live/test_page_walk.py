@@ -11,7 +11,7 @@ import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 
 import httpx
@@ -143,11 +143,14 @@ def test_ten_answers_from_idle_to_the_cutover(live: LiveWorld, look_around: Look
 
     for topic, count in zip(topics, (MANY, MANY // 2), strict=True):
         migration.produce(count, first=400, size=RECORD_BYTES, topic=topic)
-    with slow_reads(migration.target, VALIDATING_BYTES_PER_S):
-        with slow_reads(migration.source, COPYING_BYTES_PER_S):
-            run_id = migration.trigger()
-            wait_until(lambda: copied(witness.seen()) > 900, 400, "the copy")
-            operator.look("copying")
+    with ExitStack() as slow:
+        copying = slow.enter_context(ExitStack())
+        copying.enter_context(slow_reads(migration.source, COPYING_BYTES_PER_S))
+        run_id = migration.trigger()
+        wait_until(lambda: copied(witness.seen()) > 900, 400, "the copy")
+        operator.look("copying")
+        slow.enter_context(slow_reads(migration.target, VALIDATING_BYTES_PER_S))
+        copying.close()
         migration.wait_for_task(run_id, "validate_topics", ["running", "deferred"])
         operator.look("validating")
     assert "success" == migration.finished(run_id).state
