@@ -32,7 +32,7 @@ def test_pages_follow_a_run_in_airflows_frame(live: LiveWorld) -> None:
 
         migration.finished(run_id)
         wait_until(lambda: "The copy is proved" in page.framed_text(), what="the verdict")
-        assert re.search(rf"\bpages\s+PASS\s+–\s+{RECORDS}\s+{RECORDS}\b", page.framed_text())
+        assert re.search(rf"\bpages\s+PASS\s+–\s+–\s+{RECORDS}\s+{RECORDS}\b", page.framed_text())
         assert "Ledger" in page.framed_text()
         assert "confirmed by Airflow" in page.framed_text()
         assert [] == page.in_frame(
