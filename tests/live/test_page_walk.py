@@ -29,7 +29,7 @@ from tests.live.page_witness import Witness
 from tests.live.quotas import slow_reads
 from tests.page_questions import Asked, Seen, wrong_answers
 from tests.page_shown import ShownPage, shown_page
-from tests.waiting import wait_until
+from tests.waiting import ASKING_AIRFLOW_S, wait_until
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign]
 
@@ -152,6 +152,13 @@ def test_ten_answers_from_idle_to_the_cutover(live: LiveWorld, look_around: Look
         slow.enter_context(slow_reads(migration.target, VALIDATING_BYTES_PER_S))
         copying.close()
         migration.wait_for_task(run_id, "validate_topics", ["running", "deferred"])
+        # Spark has to start before it reads.
+        wait_until(
+            lambda: "records read" in live.api.log(migration.dag_id, run_id, "validate_topics"),
+            400,
+            "Spark's progress",
+            ASKING_AIRFLOW_S,
+        )
         operator.look("validating")
     assert "success" == migration.finished(run_id).state
 
