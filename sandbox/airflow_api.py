@@ -166,8 +166,7 @@ class AirflowApi:
 
     def run_states(self, dag_id: str) -> dict[str, str]:
         """Return {run id: state} of a DAG's runs, the oldest first."""
-        found = self._find(f"/api/v2/dags/{dag_id}/dagRuns", {"order_by": "run_after", "limit": "100"})
-        return {run["dag_run_id"]: run["state"] for run in (found or {"dag_runs": ()})["dag_runs"]}
+        return {run["dag_run_id"]: run["state"] for run in self._runs(dag_id)}
 
     def tags(self, dag_id: str) -> frozenset[str]:
         """Return the names of a DAG's tags."""
@@ -186,16 +185,16 @@ class AirflowApi:
     def run(self, dag_id: str, run_id: str) -> DagRun:
         """Return a run with its tasks."""
         state = self.run_state(dag_id, run_id)
-        found = self._get(f"{_run_path(dag_id, run_id)}/taskInstances")["task_instances"]
         order = self._task_order(dag_id)
-        tasks = sorted((_task_state(task) for task in found), key=lambda task: order.get(task.task_id, len(order)))
+        tasks = sorted(
+            map(_task_state, self._tasks(dag_id, run_id)), key=lambda task: order.get(task.task_id, len(order))
+        )
         return DagRun(dag_id, run_id, state, tuple(tasks))
 
     def timeline(self, dag_id: str, run_id: str) -> Timeline:
         """Return when a finished run and its tasks began and ended."""
-        path = _run_path(dag_id, run_id)
-        tasks = self._get(f"{path}/taskInstances")["task_instances"]
-        return Timeline(_span(self._get(path)), {t["task_id"]: _span(t) for t in tasks if t["start_date"]})
+        tasks = {task["task_id"]: _span(task) for task in self._tasks(dag_id, run_id) if task["start_date"]}
+        return Timeline(_span(self._get(_run_path(dag_id, run_id))), tasks)
 
     def task_pid(self, dag_id: str, run_id: str, task_id: str) -> int | None:
         """Return the process id of a running task; `None` if it is not running."""
@@ -254,33 +253,40 @@ class AirflowApi:
 
     def answer(self, dag_id: str, run_id: str, task_id: str, option: str) -> None:
         """Answer a task's Required Action like a user in the UI."""
-        path = f"{_run_path(dag_id, run_id)}/taskInstances/{task_id}/-1/hitlDetails"
+        path = _question_path(dag_id, run_id, task_id)
         self._act("PATCH", path, {"chosen_options": [option], "params_input": {}})
 
     def question(self, dag_id: str, run_id: str, task_id: str) -> str:
         """Return the text of a task's Required Action."""
-        detail = self._get(f"{_run_path(dag_id, run_id)}/taskInstances/{task_id}/-1/hitlDetails")
+        detail = self._get(_question_path(dag_id, run_id, task_id))
         return f"{detail['subject']}\n\n{detail['body'] or ''}"
 
     def asked_at(self, dag_id: str, run_id: str, task_id: str) -> datetime | None:
         """Return since when a task's Required Action waits for an answer; `None` if it does not."""
-        detail = self._find(f"{_run_path(dag_id, run_id)}/taskInstances/{task_id}/-1/hitlDetails")
-        is_open = detail is not None and not detail["response_received"]
-        return datetime.fromisoformat(detail["created_at"]) if detail and is_open else None
+        detail = self._find(_question_path(dag_id, run_id, task_id))
+        if detail is None or detail["response_received"]:
+            return None
+        return datetime.fromisoformat(detail["created_at"])
 
     def begun(self, dag_id: str, run_id: str) -> dict[str, tuple[str, datetime]]:
         """Return {task: state, start} of the tasks of a run that have started."""
-        found = self._get(f"{_run_path(dag_id, run_id)}/taskInstances")["task_instances"]
         return {
-            each["task_id"]: (each["state"], datetime.fromisoformat(each["start_date"]))
-            for each in found
-            if each["start_date"]
+            task["task_id"]: (task["state"], datetime.fromisoformat(task["start_date"]))
+            for task in self._tasks(dag_id, run_id)
+            if task["start_date"]
         }
 
     def confs(self, dag_id: str) -> dict[str, dict[str, Any]]:
         """Return {run id: what its form said} of a DAG's runs, the oldest first."""
+        return {run["dag_run_id"]: run["conf"] for run in self._runs(dag_id)}
+
+    def _runs(self, dag_id: str) -> list[dict[str, Any]]:
         found = self._find(f"/api/v2/dags/{dag_id}/dagRuns", {"order_by": "run_after", "limit": "100"})
-        return {run["dag_run_id"]: run["conf"] for run in (found or {"dag_runs": ()})["dag_runs"]}
+        return found["dag_runs"] if found else []
+
+    def _tasks(self, dag_id: str, run_id: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self._get(f"{_run_path(dag_id, run_id)}/taskInstances")["task_instances"]
+        return found
 
     def _task_order(self, dag_id: str) -> Mapping[str, int]:
         """Return each task's place in the graph; read once, because the graph does not change."""
@@ -334,6 +340,10 @@ def _document(reply: httpx.Response) -> dict[str, Any]:
 
 def _run_path(dag_id: str, run_id: str) -> str:
     return f"/api/v2/dags/{dag_id}/dagRuns/{quote(run_id, safe='')}"
+
+
+def _question_path(dag_id: str, run_id: str, task_id: str) -> str:
+    return f"{_run_path(dag_id, run_id)}/taskInstances/{task_id}/-1/hitlDetails"
 
 
 def _task_state(task: Mapping[str, Any]) -> TaskState:

@@ -37,7 +37,6 @@ return {
   told_at: moment(told),
   facts, sections, tables,
   links: all('a.outer').map((each) => each.getAttribute('href')),
-  share: page.querySelector('progress')?.value ?? null,
 };
 """
 
@@ -62,7 +61,6 @@ class ShownPage:
     sections: Mapping[str, str]
     tables: Mapping[str, tuple[tuple[str, ...], ...]]
     links: tuple[str, ...]
-    share: float | None
 
     def column(self, section: str, heading: str) -> dict[str, str]:
         """Return {first cell: cell of a column} of a section's table; empty without the table."""
@@ -70,10 +68,8 @@ class ShownPage:
         return {row[0]: row[head.index(heading)] for row in rows}
 
 
-def shown_page(browser: Browser) -> ShownPage | None:
-    """Read the page in Airflow's frame; `None` while there is none."""
-    if not browser.framed_text():
-        return None
+def shown_page(browser: Browser) -> ShownPage:
+    """Read the page in Airflow's frame."""
     found: dict[str, Any] = browser.in_frame(_READ)
     tables = {title: tuple(map(tuple, rows)) for title, rows in found["tables"].items()}
     return ShownPage(
@@ -89,7 +85,6 @@ def shown_page(browser: Browser) -> ShownPage | None:
         found["sections"],
         tables,
         tuple(found["links"]),
-        found["share"],
     )
 
 

@@ -16,7 +16,7 @@ from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.ledger.chain import broken
 from kafka_migration.core.ledger.cutovers import Reserved
 from kafka_migration.page import known_ledgers, screen
-from kafka_migration.page.known_ledgers import KnownLedger, LedgerIsRead, known_ledger, ledger_state
+from kafka_migration.page.known_ledgers import KnownLedger, LedgerBeingRead, known_ledger, ledger_state
 from kafka_migration.steps.answers.kept_migration import MigrationStore
 from tests.airflow.test_pages import DAG, PAGE, RUN_PAGE, client, ended, shown, times, words
 from tests.airflow.world import World
@@ -131,14 +131,14 @@ def test_older_ledger_is_not_shown_as_the_current_one(ended: World, readings: Re
 
 def test_entry_during_a_reading_is_read_too(ended: World, readings: Readings, store: MigrationStore) -> None:
     """What a reading found that began before the newest entry is not shown; one more reading follows."""
-    with pytest.raises(LedgerIsRead):
+    with pytest.raises(LedgerBeingRead):
         known_ledger(store, NOW)
     LedgerStore(ended.root, "shop").append(Reserved(f"{DAG}/manual__2#1", NOW.isoformat()).to_document())
-    with pytest.raises(LedgerIsRead):
+    with pytest.raises(LedgerBeingRead):
         known_ledger(store, NOW)
     assert 1 == readings.count
     readings.end()
-    with pytest.raises(LedgerIsRead):
+    with pytest.raises(LedgerBeingRead):
         known_ledger(store, NOW)
     readings.end()
 
@@ -162,7 +162,7 @@ def test_reading_that_fails_is_explained(readings: Readings, client: TestClient)
 def test_failed_reading_is_repeated(readings: Readings, store: MigrationStore) -> None:
     """An error is shown until the ledger was read again, which happens after a minute."""
     readings.error = refused()
-    with pytest.raises(LedgerIsRead):
+    with pytest.raises(LedgerBeingRead):
         known_ledger(store, NOW)
     readings.end()
     readings.error = None
@@ -178,11 +178,11 @@ def test_failed_reading_is_repeated(readings: Readings, store: MigrationStore) -
 def test_airflow_that_did_not_answer_is_not_kept(readings: Readings, store: MigrationStore) -> None:
     """A reading that failed because Airflow did not answer says nothing of the ledger, so the next page reads it."""
     readings.error = TransientError("Airflow did not answer")
-    with pytest.raises(LedgerIsRead):
+    with pytest.raises(LedgerBeingRead):
         known_ledger(store, NOW)
     readings.end()
     readings.error = None
-    with pytest.raises(LedgerIsRead):
+    with pytest.raises(LedgerBeingRead):
         known_ledger(store, NOW)
     readings.end()
 
@@ -191,7 +191,7 @@ def test_airflow_that_did_not_answer_is_not_kept(readings: Readings, store: Migr
 
 def test_same_ledger_is_shown_while_it_is_read_again(readings: Readings, store: MigrationStore) -> None:
     """After an hour the ledger is read again; what is known of the same ledger is shown until then, also to polls."""
-    with pytest.raises(LedgerIsRead):
+    with pytest.raises(LedgerBeingRead):
         known_ledger(store, NOW)
     readings.end()
     state = ledger_state(store, NOW)

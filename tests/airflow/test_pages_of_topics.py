@@ -36,15 +36,19 @@ def test_topics_that_are_behind_have_a_trend(ended: World, client: TestClient) -
 TOPIC_PAGE = f"/topic/{DAG}/orders"
 
 
-def test_topic_of_an_active_run_shows_what_is_left(
-    shown: World, client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The page has the lag that the watch reported, the partitions that the run planned, and the command for now."""
+@pytest.fixture
+def copying(shown: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A run that is active in Airflow, and that has to copy five records of one partition."""
     monkeypatch.setattr(kept_in_airflow, "run_state", lambda *_: "running")
     shown.source.produce("orders", 1, *[(b"k", b"v")] * 5)
     shown.params = {"mode": "sync"}
     shown.start()
-    tell(shown, run=f"{DAG}/manual__1#1", behind=[{"topic": "orders", "lag": 3, "earlier": {"lag": 4, "ago_s": 60}}])
+    return shown
+
+
+def test_topic_of_an_active_run_shows_what_is_left(copying: World, client: TestClient) -> None:
+    """The page has the lag that the watch reported, the partitions that the run planned, and the command for now."""
+    tell(copying, run=f"{DAG}/manual__1#1", behind=[{"topic": "orders", "lag": 3, "earlier": {"lag": 4, "ago_s": 60}}])
     text = words(client.get(TOPIC_PAGE).text)
 
     assert "offsets left 3, trend: 1 fewer in 1m00s." in text
@@ -52,16 +56,10 @@ def test_topic_of_an_active_run_shows_what_is_left(
     assert "kafka-migration status shop --topic orders" in text
 
 
-def test_topic_page_says_that_the_plan_was_changed(
-    shown: World, client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_topic_page_says_that_the_plan_was_changed(copying: World, client: TestClient) -> None:
     """Nothing of a plan that is not the one that the run wrote is shown, and the page says why."""
-    monkeypatch.setattr(kept_in_airflow, "run_state", lambda *_: "running")
-    shown.source.produce("orders", 1, *[(b"k", b"v")] * 5)
-    shown.params = {"mode": "sync"}
-    shown.start()
-    tell(shown, run=f"{DAG}/manual__1#1")
-    (plan,) = shown.root.rglob("*-plan-1.json")
+    tell(copying, run=f"{DAG}/manual__1#1")
+    (plan,) = copying.root.rglob("*-plan-1.json")
     plan.write_text(plan.read_text().replace("5", "7"))
     text = words(client.get(TOPIC_PAGE).text)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -13,6 +12,7 @@ from sandbox.airflow_api import FINISHED, AirflowApi
 from sandbox.data.reading import Placed, read_records
 from tests.live.groups import committed, ends
 from tests.live.migrations import LiveMigration
+from tests.live.plain_copy import stored_positions
 from tests.page_questions import Offsets, Seen
 
 _UNDER_WAY = {"running", "deferred", "awaiting_input"}
@@ -49,7 +49,7 @@ class Witness:
             ),
             is_cut_over="cut-over" in kinds,
             ends={(t, p): end for t in self.topics for p, end in ends(self.migration.source, t).items()},
-            positions=self._positions() if "generation-started" in kinds else {},
+            positions=self._positions(),
             records={topic: (_count(source), _count(target)) for topic, (source, target) in copies.items()},
             differs=tuple(_differences(copies)),
             groups={
@@ -78,14 +78,9 @@ class Witness:
         return read_records(source, topic), read_records(target, topic)
 
     def _positions(self) -> Offsets:
-        """Return where MirrorMaker reads on, from the topic in which Kafka Connect keeps it."""
-        topic, found = f"mm2-offsets.{self.migration.name}-source.internal", dict[tuple[str, int], int]()
-        for placed in read_records(self.migration.target["bootstrap.servers"], topic).values():
-            for _, record in placed:
-                of = json.loads(record.key or b"[0, {}]")[1]
-                if record.value and of.get("topic") in self.topics:
-                    found[of["topic"], of["partition"]] = json.loads(record.value)["offset"] + 1
-        return found
+        """Return the next offset that MirrorMaker copies, as it has stored it."""
+        stored = stored_positions(self.migration.target, f"mm2-offsets.{self.migration.name}-source.internal")
+        return {(at.topic, at.partition): offset for at, offset in stored.items() if at.topic in self.topics}
 
     def _stopped_at(self, runs: Mapping[str, str]) -> datetime | None:
         """Return when the newest ended run that started MirrorMaker stopped it; a run that only reads starts none."""

@@ -78,16 +78,8 @@ class Operator:
 
     def _page_at(self, url: str) -> ShownPage:
         self._page.open(f"{url}/dags/{self._witness.migration.dag_id}/plugin/kafka-migration")
-        found: list[ShownPage | None] = [None]
-
-        def is_there() -> bool:
-            found.append(shown_page(self._page))
-            return found[-1] is not None
-
-        wait_until(is_there, what="the page")
-        page = found[-1]
-        assert page
-        return page
+        wait_until(self._page.framed_text, what="the page")
+        return shown_page(self._page)
 
 
 @contextmanager

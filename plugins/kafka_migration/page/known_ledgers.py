@@ -32,7 +32,7 @@ _MOST_EVENTS = 20
 _MOST_LEDGERS = 1000
 
 
-class LedgerIsRead(Exception):
+class LedgerBeingRead(Exception):
     """A page cannot wait until the ledger of a migration is read; `is_first`: this process has not read it before."""
 
     def __init__(self, migration: str, entries: int, is_first: bool) -> None:
@@ -110,7 +110,7 @@ _all, _few = threading.Lock(), threading.Semaphore(2)
 def known_ledger(store: MigrationStore, now: datetime, patience_s: float | None = None) -> KnownLedger:
     """Return what the ledger of a migration answers; a thread reads it if it has changed, or after an hour.
 
-    Raises `LedgerIsRead` if the ledger has changed and is not read in time, and what the reading raised.
+    Raises `LedgerBeingRead` if the ledger has changed and is not read in time, and what the reading raised.
     """
     state = _state(store)
     with _all:
@@ -124,7 +124,7 @@ def known_ledger(store: MigrationStore, now: datetime, patience_s: float | None 
     wait([reading.found], PATIENCE_S if patience_s is None else patience_s)
     if reading.found.done() and reading.state == state:
         return reading.found.result()
-    raise LedgerIsRead(store.name, state[1], is_first=last is None)
+    raise LedgerBeingRead(store.name, state[1], is_first=last is None)
 
 
 def _begun(reading: _Reading) -> _Reading:

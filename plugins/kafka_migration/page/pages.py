@@ -19,7 +19,7 @@ from kafka_migration.core.text.terminal_text import moment, record_count
 from kafka_migration.page import kept_in_airflow
 from kafka_migration.page import screen_sections as words
 from kafka_migration.page.kept_in_airflow import KnownDag, known_dags
-from kafka_migration.page.known_ledgers import LedgerIsRead, ledger_state
+from kafka_migration.page.known_ledgers import LedgerBeingRead, ledger_state
 from kafka_migration.page.rendering import rendered
 from kafka_migration.page.screen import MaySee, Screen, Waiting, filed_migration, fleet_of, opened, screen_of
 from kafka_migration.page.topic_page import left_to_copy
@@ -209,7 +209,7 @@ def _readable(visit: Visit, answer: Callable[[], WebAnswer]) -> WebAnswer:
     """Return an answer, or the page that says why the evidence is not shown."""
     try:
         return answer()
-    except LedgerIsRead as reading:
+    except LedgerBeingRead as reading:
         then = "This page shows the migration as soon as the ledger is read."
         return _not_shown(visit, 202, "The ledger is being read", *reading.sentences, then)
     except FindingsError as error:

@@ -19,7 +19,7 @@ from kafka_migration.migration_file.loading import load_migration_file
 from kafka_migration.page import known_ledgers
 from kafka_migration.page.kept_in_airflow import KnownDag
 from kafka_migration.page.kept_run import KeptRun, kept_run
-from kafka_migration.page.known_ledgers import LedgerIsRead, known_ledger
+from kafka_migration.page.known_ledgers import LedgerBeingRead, known_ledger
 from kafka_migration.steps.answers.health import CheckedMigration, Health, health_of
 from kafka_migration.steps.answers.kept_migration import MigrationStore
 from kafka_migration.steps.answers.readiness_answer import ReadyAnswer, readiness_of
@@ -105,7 +105,7 @@ class FleetRow:
 def screen_of(name: str, asked: RunIdentity | None, may_see: MaySee, now: datetime) -> Screen | Waiting:
     """Return one migration, with the run that was asked for, else with the active or the last one.
 
-    Raises `FindingsError` for evidence that cannot be read, and `LedgerIsRead` while its ledger is being read.
+    Raises `FindingsError` for evidence that cannot be read, and `LedgerBeingRead` while its ledger is being read.
     """
     store, filed = opened(name), filed_migration(name)
     if store is None:
@@ -166,7 +166,7 @@ def _row(dag: KnownDag, now: datetime, until: float) -> FleetRow:
         known = known_ledger(store, now, max(0.0, until - monotonic()))
         status = with_news(known.status, store, now)
         return FleetRow(dag, status, health_of(status, now), known.proved.standing)
-    except LedgerIsRead as reading:
+    except LedgerBeingRead as reading:
         return FleetRow(dag, reading=str(reading))
     except FindingsError as error:
         return FleetRow(dag, problem=" ".join(error.findings[0].sentences))

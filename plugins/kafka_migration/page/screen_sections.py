@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -191,12 +191,16 @@ def _mirror_rows(screen: Screen) -> Iterator[tuple[str, str]]:
 def sections_of(screen: Screen) -> tuple[Section, ...]:
     """Return the sections below the charts."""
     document = screen.run.document if screen.run else None
+
+    def of_run(section: Callable[[RunDocument], tuple[Section, ...]]) -> tuple[Section, ...]:
+        return section(document) if document else ()
+
     return (
-        *(report_sections.differences(document) if document else ()),
-        *((report_sections.groups(document) if document else ()) or _groups_without_plan(screen)),
+        *of_run(report_sections.differences),
+        *(of_run(report_sections.groups) or _groups_without_plan(screen)),
         *readiness_section(screen),
-        *(report_sections.standing_still(document) if document else ()),
-        *((report_sections.decommission(document) if document else ()) or _source_needed(screen)),
+        *of_run(report_sections.standing_still),
+        *(of_run(report_sections.decommission) or _source_needed(screen)),
         *_run_sections(document),
         *section_of("What happened", screen.events),
     )

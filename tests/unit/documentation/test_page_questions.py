@@ -55,7 +55,6 @@ def idle() -> Asked:
             OFFSETS: (("Group",), ("g", "a 0", "1,050", "none", "1,050", "0")),
         },
         links=(),
-        share=None,
     )
     return Asked(page, seen, seen)
 
@@ -116,7 +115,7 @@ def test_right_answers_are_accepted(state: Callable[[], Asked]) -> None:
 @pytest.mark.parametrize("state", [idle, copying, differing])
 def test_page_without_answers_has_none_right(state: Callable[[], Asked]) -> None:
     """An empty page leaves no question answered."""
-    empty = ShownPage("", (), "", (), (), "", None, None, {}, {}, {}, (), None)
+    empty = ShownPage("", (), "", (), (), "", None, None, {}, {}, {}, ())
     wrong = {each.partition(":")[0] for each in wrong_answers(replace(state(), page=empty))}
     # Without a run and without a problem there is no progress to show.
     expected = {name for name in QUESTIONS if name != "How far is it, and until when?" or state is copying}
