@@ -105,6 +105,8 @@ class Airflow:
             **_section("database", {"load_default_connections": "False", "sql_alchemy_conn": self.database.url}),
             **_section("scheduler", {"scheduler_idle_sleep_time": "0.5"}),
             **_section("dag_processor", _DAG_PROCESSOR),
+            # A task whose api-server does not answer in time fails before it begins. On a busy machine 5 s are too few.
+            **_section("workers", {"execution_api_timeout": "60"}),
         }
 
     def write_home(self) -> None:

@@ -76,6 +76,11 @@ class Browser:
         wait_until(lambda: self.run(f"return {button} !== null"), what=f"the button {label}")
         self.run(f"{button}.click()")
 
+    def press(self, key: str) -> None:
+        """Press a key; special keys have the code points of WebDriver."""
+        actions = [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]
+        self._call("POST", "/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
+
     def shoot(self, path: Path, text: str = "") -> None:
         """Write what the window shows, as soon as the page has this text."""
         wait_until(lambda: text in self.text(), what=f"a page with {text!r}")

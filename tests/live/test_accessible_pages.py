@@ -1,0 +1,82 @@
+"""The pages for people who use a keyboard, a magnifier, a telephone or a screen reader, in a real browser."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import pytest
+
+from tests.axe import serious_faults
+from tests.browser import SIZE, Browser, browser
+from tests.live.conftest import LiveWorld
+from tests.waiting import wait_until
+
+pytestmark = [pytest.mark.live, pytest.mark.campaign]
+
+TELEPHONE = (390, 844)
+# What 1440 × 900 pixels show at 200 %.
+MAGNIFIED = (720, 450)
+THEMES = ("light", "dark")
+REACHABLE = "a[href], button, summary, input, select, textarea, [tabindex]"
+
+
+@pytest.fixture
+def addresses(live: LiveWorld) -> dict[str, str]:
+    """Run a migration that succeeds and one without a run; return {what a page shows: its address}."""
+    migration, unused = live.migration("seen-by-all"), live.migration("seen-unused")
+    migration.produce(100)
+    run_id = migration.trigger()
+    assert "success" == migration.finished(run_id).state
+    base = f"{live.sandbox.state.airflow_url}/kafka-migration"
+    return {
+        "the list": f"{base}/",
+        "a migration": f"{base}/dag/{migration.dag_id}",
+        "a run": f"{base}/run/{migration.dag_id}/{run_id.replace('+', '%2B')}",
+        "a topic": f"{base}/topic/{migration.dag_id}/{migration.name}",
+        "a migration without a run": f"{base}/dag/{unused.dag_id}",
+        "a DAG that is no migration": f"{base}/dag/none",
+    }
+
+
+def test_pages_are_accessible(live: LiveWorld, addresses: dict[str, str]) -> None:
+    """In light and dark, at each size: axe-core finds nothing serious, no page is wider than the window, and Tab
+    reaches each link with a focus that is seen."""
+    url = str(live.sandbox.state.airflow_url)
+    with browser() as page:
+        page.log_in(url, live.api.token())
+        found = [
+            f"{name}, {theme}, {size[0]} pixels wide: {fault}"
+            for theme, size in itertools.product(THEMES, (SIZE, MAGNIFIED, TELEPHONE))
+            for name, address in addresses.items()
+            for fault in faults(page, address, theme, size)
+        ]
+    assert [] == found
+
+
+def faults(page: Browser, address: str, theme: str, size: tuple[int, int]) -> Iterator[str]:
+    page.resize(*size)
+    page.run(f"localStorage.setItem('theme', '{theme}')")
+    page.open(address)
+    wait_until(lambda: page.run("return document.documentElement.dataset.theme") == theme, what=f"the page in {theme}")
+    yield from serious_faults(page)
+    wide = page.run("return document.documentElement.scrollWidth - innerWidth")
+    if wide > 0:
+        yield f"{wide} pixels are right of the window"
+    yield from missed_by_tab(page)
+
+
+def missed_by_tab(page: Browser) -> Iterator[str]:
+    """Press Tab until it begins again; yield each element that it did not reach, or reached without a sign."""
+    visible = f"[...document.querySelectorAll('{REACHABLE}')].filter((each) => each.checkVisibility())"
+    wanted = page.run(f"return {visible}.length")
+    page.run("window.reached = new Set(); document.activeElement.blur()")
+    for _ in range(wanted + 1):
+        page.press("\ue004")
+        page.run(
+            "const at = document.activeElement; const style = getComputedStyle(at);"
+            "if (style.outlineStyle !== 'none' || style.boxShadow !== 'none') reached.add(at)"
+        )
+    yield from page.run(
+        f"return {visible}.filter((each) => !reached.has(each)).map((each) => 'Tab: ' + each.outerHTML.slice(0, 200))"
+    )
