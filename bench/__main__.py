@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 
-from bench.figures import FIGURES, PARTS, figures_of
+from bench.figures import FIGURES, ON_REQUEST, PARTS, figures_of
 from bench.machine import note_machine
 from bench.results import Row, merge
 from bench.sizes import FULL, QUICK, Size
@@ -24,12 +24,13 @@ say = partial(print, flush=True)
 def main(arguments: list[str] | None = None) -> int:
     """Run the requested parts; print their figures, and keep them unless `--quick` is given."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="part", help=f"the parts to run (default: all): {', '.join(PARTS)}")
+    named = f"the parts to run (default: all; without --quick not {', '.join(ON_REQUEST)}): {', '.join(PARTS)}"
+    parser.add_argument("parts", nargs="*", metavar="part", help=named)
     parser.add_argument("--quick", action="store_true", help="little data, nothing kept, nothing judged")
     options = parser.parse_args(arguments)
     if unknown := [part for part in options.parts if part not in PARTS]:
         parser.error(f"unknown part {', '.join(unknown)}; the parts are {', '.join(PARTS)}")
-    parts = options.parts or list(PARTS)
+    parts = options.parts or [part for part in PARTS if options.quick or part not in ON_REQUEST]
     if len(parts) == 1:
         return int(_run(parts[0], is_quick=options.quick))
     failed = [_failed(part, is_quick=options.quick) for part in parts]

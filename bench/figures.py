@@ -8,6 +8,8 @@ from dataclasses import dataclass
 PARTS = {
     "ledger": "bench.ledger",
     "pages": "bench.pages",
+    "paint": "bench.paint",
+    "memory": "bench.memory",
     "files": "bench.files",
     "topics": "bench.topics",
     "preflight": "bench.preflight",
@@ -22,6 +24,9 @@ PARTS = {
     "submission": "bench.validation.submitting",
     "reading": "bench.validation.reading",
 }
+
+# These take too long for a run of all parts; only `python -m bench <part>` runs them with their full size.
+ON_REQUEST = frozenset({"memory"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,8 @@ _FIGURES = (
     ),
     Figure("pages", "page of 10,000 partitions × 30 nights, a poll with nothing new ÷ the first", 0.05),
     Figure("pages", "page with a known ledger of 30 nights, 10,000 ÷ 100 partitions", 20),
+    Figure("paint", "first paint of the page of 10,000 partitions × 30 nights ÷ Airflow's own page of the DAG", 1),
+    Figure("memory", "memory of the api-server with three polling browsers, after an hour ÷ after five minutes", 1.1),
     Figure("files", "kafka-migration --version ÷ python -c pass", 8),
     Figure("files", "kafka-migration lint of one file ÷ python -c pass", 8),
     Figure("files", "kafka-migration check, 200 files ÷ one", 3),

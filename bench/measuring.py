@@ -102,7 +102,12 @@ def family(pid: int) -> list[int]:
 
 def worker_peak_bytes() -> int:
     """Return the peak resident memory of any Spark Python worker below this process."""
-    return max(_peak_bytes(pid) for pid in family(os.getpid()) if _is_worker(pid))
+    return max(_memory_bytes(pid, "VmHWM") for pid in family(os.getpid()) if _is_worker(pid))
+
+
+def resident_bytes(pid: int) -> int:
+    """Return the resident memory of a process; 0 if it has ended."""
+    return _memory_bytes(pid, "VmRSS")
 
 
 def _is_worker(pid: int) -> bool:
@@ -114,9 +119,9 @@ def _is_daemon(pid: int) -> bool:
     return b"pyspark.daemon" in _read(pid, "cmdline")
 
 
-def _peak_bytes(pid: int) -> int:
+def _memory_bytes(pid: int, name: str) -> int:
     lines = _read(pid, "status").decode().splitlines()
-    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:"))
 
 
 def _read(pid: int, name: str) -> bytes:

@@ -19,7 +19,8 @@ Both clusters, Spark and the compared code share the machine's cores. The ratio 
 processes used the machine during the run, the ratio of processor times is judged instead (of all processes below the
 benchmark: Spark, its Python workers, the brokers)."""
 COMMANDS = """\
-`make bench` measures everything and writes this page; it takes 40 minutes on such a machine.
+`make bench` measures everything and writes this page; it takes 40 minutes on such a machine. Only the part `memory`,
+which takes more than an hour, is left out.
 `.venv/bin/python -m bench <part>` measures one part, and `.venv/bin/python docs/generate.py` writes the page.
 `make bench-quick` runs every part once on little data. It only prints, and judges nothing: the first arm of a part also
 warms up Spark, clusters and connections."""

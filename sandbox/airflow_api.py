@@ -153,6 +153,10 @@ class AirflowApi:
         body = {"connection_id": connection_id, "conn_type": conn_type, "extra": json.dumps(extra), "host": host}
         self._act("POST", "/api/v2/connections", body)
 
+    def set_variable(self, key: str, value: str) -> None:
+        """Store a variable in Airflow's database."""
+        self._act("POST", "/api/v2/variables", {"key": key, "value": value})
+
     def pause(self, dag_id: str) -> None:
         """Pause a DAG: no new run starts, running ones continue."""
         self._set_paused(dag_id, is_paused=True)
