@@ -21,8 +21,9 @@ THEMES = ("light", "dark")
 REACHABLE = "a[href], button, summary, input, select, textarea, [tabindex]"
 # What is right of the window, unless it is in a part of the page that scrolls.
 BEYOND = """
+const beyond = (each) => each.getBoundingClientRect().right > innerWidth;
 return [...document.querySelectorAll('main *')]
-  .filter((each) => !each.parentElement.closest('.wide') && each.getBoundingClientRect().right > innerWidth)
+  .filter((each) => beyond(each) && !beyond(each.parentElement) && !each.parentElement.closest('.wide'))
   .map((each) => 'right of the window: ' + each.outerHTML.slice(0, 200));
 """
 
