@@ -90,6 +90,7 @@ class Browser:
     def close(self) -> None:
         """End the browser."""
         self._call("DELETE", "")
+        self._http.close()
 
 
 @contextmanager

@@ -17,6 +17,8 @@ pytestmark = [pytest.mark.live, pytest.mark.campaign]
 TELEPHONE = (390, 844)
 # What 1440 × 900 pixels show at 200 %.
 MAGNIFIED = (720, 450)
+# WebDriver's code point of the key.
+TAB = "\ue004"
 THEMES = ("light", "dark")
 REACHABLE = "a[href], button, summary, input, select, textarea, [tabindex]"
 # What is right of the window, unless it is in a part of the page that scrolls.
@@ -72,16 +74,21 @@ def faults(page: Browser, address: str, theme: str, size: tuple[int, int]) -> It
 
 
 def missed_by_tab(page: Browser) -> Iterator[str]:
-    """Press Tab until it begins again; yield each element that it did not reach, or reached without a sign."""
-    visible = f"[...document.querySelectorAll('{REACHABLE}')].filter((each) => each.checkVisibility())"
-    wanted = page.run(f"return {visible}.length")
-    page.run("window.reached = new Set(); document.activeElement.blur()")
-    for _ in range(wanted + 1):
-        page.press("\ue004")
-        page.run(
-            "const at = document.activeElement; const style = getComputedStyle(at);"
-            "if (style.outlineStyle !== 'none' || style.boxShadow !== 'none') reached.add(at)"
+    """Press Tab until it begins again; yield each element that it did not reach, or reached without a sign.
+
+    An element is known by its tag, because a page that polls replaces its elements.
+    """
+    tag = "const tag = (each) => each.cloneNode(false).outerHTML;"
+    tags = f"[...document.querySelectorAll('{REACHABLE}')].filter((each) => each.checkVisibility()).map(tag)"
+    wanted = page.run(f"{tag} return {tags}")
+    page.run("document.activeElement.blur()")
+    reached = set()
+    for _ in range(len(wanted) + 1):
+        page.press(TAB)
+        reached.add(
+            page.run(
+                f"{tag} const at = document.activeElement; const style = getComputedStyle(at);"
+                "return style.outlineStyle !== 'none' || style.boxShadow !== 'none' ? tag(at) : ''"
+            )
         )
-    yield from page.run(
-        f"return {visible}.filter((each) => !reached.has(each)).map((each) => 'Tab: ' + each.outerHTML.slice(0, 200))"
-    )
+    yield from (f"not reached by Tab: {each[:200]}" for each in wanted if each not in reached)
