@@ -67,13 +67,13 @@ def clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clusters]:
         yield Clusters(running)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def stock(tmp_path_factory: pytest.TempPathFactory) -> StockAirflow:
-    """A clean environment with the dependencies."""
+    """A clean environment with the dependencies; a module may install the package, so each has its own."""
     return make_environment(tmp_path_factory.mktemp("clean") / "venv")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def copied(stock: StockAirflow, clusters: Clusters, tmp_path_factory: pytest.TempPathFactory) -> StockAirflow:
     """Its Airflow with the four folders in its home; nothing is installed and nothing is set."""
     home = tmp_path_factory.mktemp("copied")
@@ -81,7 +81,7 @@ def copied(stock: StockAirflow, clusters: Clusters, tmp_path_factory: pytest.Tem
     return stock.with_home(home, **clusters.connections())
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def installed(clusters: Clusters, tmp_path_factory: pytest.TempPathFactory) -> StockAirflow:
     """An environment of its own with the wheel, with the DAG file of the installation page."""
     stock = make_environment(tmp_path_factory.mktemp("with-wheel") / "venv")

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 
+from sandbox.jars import kafka_home
 from tests.deploy.conftest import Clusters
-from tests.deploy.stock import StockAirflow
+from tests.deploy.standalone import standalone, url_of
+from tests.deploy.stock import StockAirflow, copy_folders
 from tests.documents import blocks, commands
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign]
 
 ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "installation.md").read_text()
 KINDS = {"kafka_migration", "kafka_nightly_sync", "kafka_rollback"}
 # What Airflow imports of the package under any other name than its own.
 DOUBLES = """\
@@ -55,21 +60,41 @@ def test_folder_copy_works(copied: StockAirflow, clusters: Clusters) -> None:
     clusters.migrate(copied, "deployed-copy", "python", "-c", RUN_MODULE, str(copied.home / "plugins"))
 
 
-def test_first_steps_of_the_installation_page_work(copied: StockAirflow) -> None:
-    """The migration file of the page gives its DAGs, and each command that follows it does what it says."""
-    page = (ROOT / "docs" / "installation.md").read_text().split("## 7. First steps")[1]
+def test_first_steps_of_the_installation_page_work(stock: StockAirflow, clusters: Clusters, tmp_path: Path) -> None:
+    """With folders, the migration file of the page and each command that follows it lead to a proved topic."""
+    copy_folders(tmp_path / "home")
+    page = PAGE.split("## 7. First steps")[1]
     (text,) = blocks(page, "yaml")
-    (copied.home / "include" / "migrations" / "shop.yaml").write_text(text)
-    dag_ids(copied)
+    migration = tmp_path / "home" / "include" / "migrations" / "shop.yaml"
+    migration.write_text(text.replace("/opt/kafka", str(kafka_home())).replace("factor: 3", "factor: 1"))
+    for topic in ("orders", "payments"):
+        clusters.fill(topic, partitions=1, records=500)
+    named = {name.replace("_DEMO_", "_SHOP_"): value for name, value in clusters.connections().items()}
+    users = {"AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": "ada:admin"}
+    with standalone(stock, tmp_path, {**named, **users}) as airflow:
+        airflow.environment |= login_of("ada", airflow)
+        in_folders = commands_in_folders(page)
+        printed = {step: airflow.shell(step, expected=None) for step in commands(in_folders, "")}
+        (run,) = airflow.airflow_json("dags", "list-runs", "kafka_migration__shop")
 
-    *steps, status = commands(page, "")
-    for step in steps:
-        copied.shell(step)
+    assert ["airflow", *["PYTHONPATH=plugins"] * 4] == [step.split()[0] for step in printed]
+    assert "success" == run["state"], printed
+    (verdict,) = (text for step, text in printed.items() if "verdict shop" in step)
+    assert re.search(r"payments +PASS", verdict), printed
 
-    assert 3 == len(steps)
-    assert ["queued"] == [run["state"] for run in copied.airflow_json("dags", "list-runs", "kafka_migration__shop")]
-    # Without a scheduler nothing has run, so that the store does not know the migration.
-    assert "MIGRATION_UNKNOWN" in copied.shell(f"{status} 2>&1", expected=None)
+
+def commands_in_folders(page: str) -> str:
+    """Return the page as somebody with folders reads it."""
+    ours, theirs = "PYTHONPATH=plugins python -m kafka_migration", "kafka-migration"
+    assert f"With folders, `{ours}` replaces `{theirs}`." in page
+    return re.sub(rf"^{theirs} ", f"{ours} ", page, flags=re.MULTILINE)
+
+
+def login_of(user: str, airflow: StockAirflow) -> dict[str, str]:
+    """Return Airflow's address and the login of a user whose password Airflow has made."""
+    passwords = json.loads((airflow.home / "simple_auth_manager_passwords.json.generated").read_text())
+    found = {"SERVER": url_of(airflow), "USER": user, "PASSWORD": passwords[user]}
+    return {f"KAFKA_MIGRATION_AIRFLOW_{name}": value for name, value in found.items()}
 
 
 def test_wheel_works(installed: StockAirflow, clusters: Clusters) -> None:

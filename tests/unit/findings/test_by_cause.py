@@ -50,6 +50,17 @@ def test_commands_stay_whole() -> None:
     )
 
 
+def test_parts_with_commas_are_told_apart() -> None:
+    """What differs is separated by semicolons if it has commas itself."""
+    sides = ("a", "source"), ("b", "target")
+    findings = [
+        replace(FULL, subject=f"{name} {side}", happened=f"It lacks {name}, the {side}.") for name, side in sides
+    ]
+    (finding,) = by_cause(findings)
+
+    assert "It lacks a, the source; b, the target." == finding.happened
+
+
 def test_other_words_are_another_cause() -> None:
     """Findings with other codes, objects of another kind or other words stay as they are, in their order."""
     findings = (

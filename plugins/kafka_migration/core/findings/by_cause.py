@@ -111,8 +111,12 @@ def _listed(parts: Sequence[str], between: str) -> str:
     lengths = accumulate(len(part) for part in parts)
     shown = min(_MOST, max(1, sum(length <= _LONGEST for length in lengths)))
     more = f" and {len(parts) - shown:,} more" if len(parts) > shown else ""
-    # Whole sentences need nothing between them.
-    between = " " if all(part.endswith(".") for part in parts) else between
+    if all(part.endswith(".") for part in parts):
+        # Whole sentences need nothing between them.
+        between = " "
+    elif any("," in part for part in parts):
+        # A comma between them would look like one within them.
+        between = "; "
     return f"{between.join(parts[:shown])}{more}"
 
 

@@ -75,7 +75,7 @@ def _missing(field: str, connection_id: str, expected: str) -> Finding:
         f"a connection of type {expected}",
         f"Create it (airflow connections add {shell_word(connection_id)} --conn-type {expected} …), or correct "
         f"{field} in the migration file.",
-        happened=f"Airflow has no connection {connection_id}, which {field} names.",
+        happened=f"Airflow has no connection {connection_id} ({field}).",
         matters="Airflow would silently use YARN instead, and the jobs would run elsewhere or not at all."
         if is_spark
         else _MATTERS[expected],
