@@ -46,10 +46,21 @@ def test_night_without_records_teaches_nothing() -> None:
     assert PastRun({"Validate": 1.0}, 7) == PastRun.of(busy, None)
 
 
-@pytest.mark.parametrize(("offsets", "seconds"), [(3_000, 180.0), (10, 60.0), (None, 60.0)])
-def test_validation_grows_with_the_records(offsets: int | None, seconds: float) -> None:
-    """Three times the records take three times as long; fewer take no less, because Spark has to start."""
-    found = present(forecast(doing("watch_lag", left_s=1, offsets=offsets), PAST, NOW))
+@pytest.mark.parametrize(
+    ("before", "offsets", "seconds"),
+    [
+        (1_000_000, 3_000_000, 180.0),
+        (1_000_000, 10, 60.0),
+        (1_000_000, None, 60.0),
+        (1_000, 3_000, 60.0),
+        (1_000, 200_000, 60.0),
+        (1_000, 600_000, 180.0),
+    ],
+)
+def test_validation_grows_with_the_records(before: int, offsets: int | None, seconds: float) -> None:
+    """Three times the records take three times as long; less than Spark reads during a start takes as long as that."""
+    past = replace(PAST, records=before)
+    found = present(forecast(doing("watch_lag", left_s=1, offsets=offsets), past, NOW))
 
     assert seconds == found.seconds["Validate"]
 
