@@ -15,7 +15,7 @@ from kafka_migration.core.report.run_document import GroupResult
 from kafka_migration.core.run.task_steps import DagKind, steps_of
 from kafka_migration.page import screen
 from kafka_migration.page.kept_in_airflow import TaskTimes
-from kafka_migration.page.screen_sections import sections_of
+from kafka_migration.page.screen_sections import phase_rows, sections_of
 from tests.airflow.test_pages import DAG, PAGE, client, ended, shown, times, words
 from tests.airflow.world import World
 
@@ -49,6 +49,20 @@ def test_phases_that_the_mode_skips_are_no_later_phases(
     assert "Validate later" in text
     for phase in ("Plan the groups", "Wait for approval", "Write the groups"):
         assert f"{phase} skipped" in text
+
+
+def test_run_that_only_validates_copies_nothing(ended: World) -> None:
+    """The tasks of its copy succeed at once, so the phases are shown as skipped, not as done."""
+    seen = screen.screen_of("shop", None, lambda _: True, datetime.now(UTC))
+    assert isinstance(seen, screen.Screen)
+    assert seen.run
+    assert seen.run.document
+    now = datetime.now(UTC)
+    tasks = tuple(TaskTimes(step.task, "success", now, now) for step in steps_of(DagKind.MANUAL))
+    document = replace(seen.run.document, mode="validate")
+    rows = phase_rows(replace(seen, run=replace(seen.run, tasks=tasks, document=document)))
+
+    assert ["Copy", "Stop MirrorMaker"] == [row.name for row in rows if row.state == "skipped" and row.seconds is None]
 
 
 def test_run_without_a_plan_shows_that_of_the_newest_rehearsal(ended: World) -> None:

@@ -100,8 +100,12 @@ def phase_rows(screen: Screen) -> list[PhaseRow]:
     is_same = screen.is_active
     left = now.forecast.seconds if now and now.forecast and is_same else {}
     share = now.share if now and is_same else None
-    skips = _skipped_by(now.mode) if now and is_same else frozenset()
+    mode = now.mode if now and is_same else screen.run.document.mode if screen.run and screen.run.document else ""
+    skips = _skipped_by(mode) if is_same else frozenset()
     tasks |= {task: replace(tasks[task], state=SKIPPED) for task in skips & tasks.keys() if tasks[task].state is None}
+    tasks |= {
+        task: replace(tasks[task], state=SKIPPED) for task in _idle_in(mode) & tasks.keys() if _is_good(tasks[task])
+    }
     rows = (_phase_row(phase, tasks, screen.at, left, share) for phase in RunPhase)
     return [row for row in rows if row]
 
@@ -109,6 +113,16 @@ def phase_rows(screen: Screen) -> list[PhaseRow]:
 def _skipped_by(mode: str) -> frozenset[str]:
     """Return the tasks that an active run of this mode will skip; none if the mode is not known."""
     return expected_skips(Mode(mode)) if mode in set(Mode) else frozenset()
+
+
+def _idle_in(mode: str) -> frozenset[str]:
+    """Return the tasks that have nothing to do in a run of this mode, although Airflow starts them."""
+    idle = {RunPhase.COPY, RunPhase.STOP} if mode == Mode.VALIDATE else set()
+    return frozenset(step.task for step in STEPS if step.phase in idle)
+
+
+def _is_good(task: TaskTimes) -> bool:
+    return task.state not in {"failed", "upstream_failed"}
 
 
 def _phase_row(
