@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -174,3 +175,24 @@ def test_store_that_does_not_answer_is_explained(
 
     for name, answer in answers(monkeypatch, root).items():
         assert "AccessDenied" in (answer.body if name != "report" else answer.text)
+
+
+def test_entry_that_vanishes_breaks_the_ledger(
+    shown: World, counted: CountedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An entry that is deleted after it was listed is named as the entry that is missing."""
+    copy_once(shown)
+    root = uploaded(shown.root)
+    (first, *_) = sorted(path for path in counted.store if "/ledger/" in path)
+    monkeypatch.setattr(counted, "open", partial(open_unless, counted.open, first))
+    page = answers(monkeypatch, root)["migration"]
+
+    assert 409 == page.status
+    assert first.rpartition("/")[2] in page.body
+    assert "FileNotFoundError" in page.body
+
+
+def open_unless(opened: Callable[..., Any], lost: str, path: str, *arguments: Any, **named: Any) -> Any:
+    if path.endswith(lost):
+        raise FileNotFoundError(lost)
+    return opened(path, *arguments, **named)

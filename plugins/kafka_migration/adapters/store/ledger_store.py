@@ -293,9 +293,11 @@ def _as_broken(path: Any) -> Iterator[None]:
         # Not the remedy of another document: no run starts with such a ledger.
         raise Refused(broken(each.subject, each.found, each.expected) for each in error.findings) from None
     except OSError as error:
-        if not is_of_document(error, path):
+        # An entry that a store has listed and then lacks was deleted; any other error there is the store's.
+        if not (isinstance(error, FileNotFoundError) or is_of_document(error, path)):
             raise
-        raise Refused([broken(str(path), f"{type(error).__name__}: {error.strerror}", "a readable file")]) from None
+        found = f"{type(error).__name__}: {error.strerror or error}"
+        raise Refused([broken(str(path), found, "a readable file")]) from None
 
 
 def _busy(folder: Folder) -> TransientError:
