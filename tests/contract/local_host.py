@@ -17,12 +17,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_migration.adapters.host.mirrorctl_host import mirrorctl_text
+from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost, mirrorctl_text
+from kafka_migration.core.findings.errors import MirrorFailed
 from kafka_migration.core.mirror.host import MirrorLaunch
 from kafka_migration.engines.launching import LOG4J, LOG4J2
 from kafka_migration.engines.mirrormaker1 import QUIET_GOODBYE
 from tests.programs import installed
 from tests.waiting import wait_until
+
+
+def start_briefly(host: ScriptMirrorHost, holder: str, generation: int, launch: MirrorLaunch) -> None:
+    """Start a process whose lease may end before the start has answered; then the start calls it dead."""
+    with suppress(MirrorFailed):
+        host.start(holder, generation, launch)
 
 
 def _installed() -> Path:
@@ -39,6 +46,8 @@ def _installed() -> Path:
 SCRIPT = _installed()
 SHELLS = ("dash", "bash", "busybox")
 LEASE_S = 300
+# Short, and longer than a start takes on a busy machine.
+SHORT_LEASE_S = 10
 
 MAIN_CLASS = "org.apache.kafka.connect.mirror.MirrorMaker"
 

@@ -14,7 +14,7 @@ import pytest
 from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost
 from kafka_migration.core.findings.errors import FindingsError, MigrationError, Refused
 from kafka_migration.core.mirror.mirror_process import ProcessState
-from tests.contract.local_host import LocalTransport, Machine
+from tests.contract.local_host import SHORT_LEASE_S, LocalTransport, Machine, start_briefly
 from tests.contract.process_contract import GRACE_S, ME, OTHER
 from tests.waiting import wait_until
 
@@ -158,7 +158,7 @@ def _start_time() -> str:
 def test_lease_ends_the_process(machine: Machine, host: ScriptMirrorHost) -> None:
     """A generation that nobody renews ends by itself, and the reason is on record."""
     host.reserve(ME)
-    host.start(ME, 1, machine.launch(lease_s=3))
+    start_briefly(host, ME, 1, machine.launch(lease_s=3))
     wait_until(lambda: host.status().exit_code is not None, what="the end of the lease")
 
     reply = host.status()
@@ -170,7 +170,7 @@ def test_lease_ends_the_process(machine: Machine, host: ScriptMirrorHost) -> Non
 def test_lease_kills_what_ignores_term_even_without_supervisor(machine: Machine, host: ScriptMirrorHost) -> None:
     """The dead-man's switch works with the supervisor killed and TERM ignored; secrets are removed."""
     host.reserve(ME)
-    host.start(ME, 1, machine.launch("ignore-term", lease_s=3))
+    host.start(ME, 1, machine.launch("ignore-term", lease_s=SHORT_LEASE_S))
     os.kill(supervisor_pid(machine), signal.SIGKILL)
 
     wait_until(lambda: not machine.alive(), what="the end of everything")
@@ -188,10 +188,10 @@ def test_lease_kills_what_ignores_term_even_without_supervisor(machine: Machine,
 def test_renewed_lease_holds(machine: Machine, host: ScriptMirrorHost) -> None:
     """A generation that is renewed in time outlives its first lease."""
     host.reserve(ME)
-    host.start(ME, 1, machine.launch(lease_s=4))
+    host.start(ME, 1, machine.launch(lease_s=SHORT_LEASE_S))
 
     def outlived() -> bool:
-        return (host.renew(ME, 1).uptime_s or 0) > 8
+        return (host.renew(ME, 1).uptime_s or 0) > 2 * SHORT_LEASE_S
 
     wait_until(outlived, what="a process older than its lease")
 

@@ -14,14 +14,14 @@ import pytest
 from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost
 from kafka_migration.core.findings.errors import MirrorFailed, OutcomeUnknown
 from tests.allowed_skips import lacks_root
-from tests.contract.local_host import LocalTransport, Machine
+from tests.contract.local_host import LocalTransport, Machine, start_briefly
 from tests.contract.process_contract import GRACE_S, ME
 from tests.contract.test_mirrorctl_faults import generation_dir
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.live
 
-SHORT_LEASE_S = 2
+BRIEF_LEASE_S = 2
 
 
 @pytest.fixture
@@ -143,10 +143,11 @@ def test_nothing_is_left_when_the_process_dies(machine: Machine, memory: Path, r
 def test_nothing_is_left_after_the_lease(machine: Machine, memory: Path, remembering: ScriptMirrorHost) -> None:
     """A lease that is not renewed ends the process, and the secrets go with it."""
     remembering.reserve(ME)
-    remembering.start(ME, 1, machine.launch(lease_s=SHORT_LEASE_S))
+    start_briefly(remembering, ME, 1, machine.launch(lease_s=BRIEF_LEASE_S))
 
     wait_until(lambda: not list(memory.iterdir()), what="the removal of the secrets")
-    assert not remembering.status().is_running
+    wait_until(lambda: not remembering.status().is_running, what="the end of the process")
+    assert "lease-expired" == remembering.status().exit_reason
 
 
 def test_next_start_removes_what_a_kill_left(machine: Machine, memory: Path, remembering: ScriptMirrorHost) -> None:

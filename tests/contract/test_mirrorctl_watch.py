@@ -17,7 +17,7 @@ from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MirrorFailed, OutcomeUnknown, Refused
 from kafka_migration.core.mirror.mirror_process import ProcessState
-from tests.contract.local_host import LocalTransport, Machine
+from tests.contract.local_host import SHORT_LEASE_S, LocalTransport, Machine, start_briefly
 from tests.contract.process_contract import GRACE_S, ME, codes
 from tests.contract.test_mirrorctl_faults import generation_dir, journal
 from tests.waiting import wait_until
@@ -84,7 +84,7 @@ def keeper(machine: Machine, name: str) -> int:
 
 def test_killed_watcher_is_replaced(slow_machine: Machine) -> None:
     """With the watcher alone killed, the supervisor starts another, so the lease still ends the process."""
-    host = started(slow_machine, lease_s=4)
+    host = started(slow_machine, lease_s=SHORT_LEASE_S)
     killed = keeper(slow_machine, "watcher")
     os.kill(killed, signal.SIGKILL)
 
@@ -99,7 +99,7 @@ def test_killed_watcher_is_replaced(slow_machine: Machine) -> None:
 
 def test_renewal_brings_the_watch_back(slow_machine: Machine) -> None:
     """With supervisor and watcher both killed, the next renewal starts a watcher, so the lease ends the process."""
-    host = started(slow_machine, lease_s=5)
+    host = started(slow_machine, lease_s=SHORT_LEASE_S)
     kill_keepers(slow_machine)
 
     assert host.renew(ME, 1).is_running
@@ -151,7 +151,7 @@ def test_shorter_lease_ends_the_next_generation(slow_machine: Machine) -> None:
     """Regression: a lease that was shortened between two generations ends the second one when it is not renewed."""
     host = started(slow_machine, lease_s=300)
     host.stop(ME, 1, GRACE_S)
-    host.start(ME, 2, slow_machine.launch(lease_s=4))
+    start_briefly(host, ME, 2, slow_machine.launch(lease_s=4))
 
     wait_until(lambda: not slow_machine.alive(), what="the end of everything")
     reply = host.status()
@@ -160,17 +160,19 @@ def test_shorter_lease_ends_the_next_generation(slow_machine: Machine) -> None:
 
 def test_longer_lease_lets_the_next_generation_live(slow_machine: Machine) -> None:
     """Regression: a lease that was too short and is longer now keeps the second generation alive past the first's."""
-    host = started(slow_machine, lease_s=3)
+    host = started(slow_machine, lease_s=SHORT_LEASE_S)
     wait_until(lambda: not slow_machine.alive(), what="the end of everything")
     host.start(ME, 2, slow_machine.launch(lease_s=300))
 
-    wait_until(lambda: (host.status().uptime_s or 0) > 6, what="a life longer than twice the first lease")
+    wait_until(
+        lambda: (host.status().uptime_s or 0) > 2 * SHORT_LEASE_S, what="a life longer than twice the first lease"
+    )
     assert host.status().is_running
 
 
 def test_lost_record_does_not_outlive_the_lease(machine: Machine) -> None:
     """A process whose record was removed still ends with its lease."""
-    started(machine, lease_s=3)
+    started(machine, lease_s=SHORT_LEASE_S)
     (generation_dir(machine) / "java").unlink()
 
     wait_until(lambda: not machine.alive(), what="the end of everything")
