@@ -8,11 +8,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import cycle
 
 from bench.measuring import family, resident_bytes
 from bench.results import Arm, Row, compared
 from bench.served import Served, served
 from bench.sizes import Memory as Size
+from tests.browser import Browser
 
 BROWSERS = 3
 
@@ -23,14 +25,9 @@ def rows(size: Size) -> Iterator[Row]:
         pages = [open_browsers.enter_context(at.browser()) for _ in range(BROWSERS)]
         for page in pages:
             page.open(at.page)
-        begun, made, amounts = time.monotonic(), 0, []
-        for moment_s in (size.settled_s, size.polled_s):
-            while time.monotonic() - begun < moment_s:
-                pages[made % BROWSERS].open(at.page)
-                made += 1
-                time.sleep(min(size.reload_s, max(0.0, begun + moment_s - time.monotonic())))
-            amounts.append(_memory_mb(at))
-    settled, polled = amounts
+        begun, turns = time.monotonic(), cycle(pages)
+        settled = _memory_mb(at, turns, begun + size.settled_s, size.reload_s)
+        polled = _memory_mb(at, turns, begun + size.polled_s, size.reload_s)
     yield compared(
         "memory of the api-server with three polling browsers, after an hour ÷ after five minutes",
         Arm("after an hour", polled, "MB"),
@@ -38,5 +35,9 @@ def rows(size: Size) -> Iterator[Row]:
     )
 
 
-def _memory_mb(at: Served) -> float:
+def _memory_mb(at: Served, turns: Iterator[Browser], until: float, reload_s: int) -> float:
+    """Load the page again now and then, in turn, until a moment of the monotonic clock; return the memory then."""
+    while (left_s := until - time.monotonic()) > 0:
+        next(turns).open(at.page)
+        time.sleep(min(reload_s, left_s))
     return sum(map(resident_bytes, family(at.server_pid))) / 1e6

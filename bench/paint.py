@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from bench.results import Arm, Row, compared
 from bench.served import served
-from bench.sizes import Paint as Size
+from bench.sizes import Ledger as Size
 from tests.browser import Browser
 from tests.waiting import wait_until
 

@@ -25,17 +25,8 @@ class Pages:
 
 
 @dataclass(frozen=True, slots=True)
-class Paint:
-    """The partitions of the migration whose page is opened, and its nights."""
-
-    partitions: int = 10_000
-    nights: int = 30
-    runs: int = 5
-
-
-@dataclass(frozen=True, slots=True)
 class Memory:
-    """The same, and the seconds after which the memory is read; a browser loads the page again every `reload_s`."""
+    """A ledger, and the seconds after which the memory is read; a browser loads the page again every `reload_s`."""
 
     partitions: int = 10_000
     nights: int = 30
@@ -164,7 +155,6 @@ class Reading:
 Size = (
     Ledger
     | Pages
-    | Paint
     | Memory
     | Files
     | Topics
@@ -183,7 +173,7 @@ Size = (
 FULL: dict[str, Size] = {
     "ledger": Ledger(),
     "pages": Pages(),
-    "paint": Paint(),
+    "paint": Ledger(),
     "memory": Memory(),
     "files": Files(),
     "topics": Topics(),
@@ -202,7 +192,7 @@ FULL: dict[str, Size] = {
 QUICK: dict[str, Size] = {
     "ledger": Ledger(partitions=200, nights=5, runs=1),
     "pages": Pages(few=20, many=200, nights=5, runs=1),
-    "paint": Paint(partitions=200, nights=5, runs=1),
+    "paint": Ledger(partitions=200, nights=5, runs=1),
     "memory": Memory(partitions=200, nights=5, settled_s=5, polled_s=15, reload_s=3),
     "files": Files(checked=3, parsed=2, runs=1),
     "topics": Topics(few=5, many=20, named=60, runs=1, plans=1),

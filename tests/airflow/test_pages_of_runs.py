@@ -11,10 +11,11 @@ from fastapi.testclient import TestClient
 
 from kafka_migration.adapters.store.document_files import rooted
 from kafka_migration.adapters.store.run_status_store import NewsStore
-from kafka_migration.core.report.run_document import GroupResult
+from kafka_migration.core.report.run_document import GroupResult, RunDocument
 from kafka_migration.core.run.task_steps import DagKind, steps_of
 from kafka_migration.page import screen
 from kafka_migration.page.kept_in_airflow import TaskTimes
+from kafka_migration.page.kept_run import KeptRun
 from kafka_migration.page.screen_sections import phase_rows, sections_of
 from tests.airflow.test_pages import DAG, PAGE, client, ended, shown, times, words
 from tests.airflow.world import World
@@ -51,28 +52,31 @@ def test_phases_that_the_mode_skips_are_no_later_phases(
         assert f"{phase} skipped" in text
 
 
-def test_run_that_only_validates_copies_nothing(ended: World) -> None:
-    """The tasks of its copy succeed at once, so the phases are shown as skipped, not as done."""
+def seen_run() -> tuple[screen.Screen, KeptRun, RunDocument]:
+    """Return the page's values with the last run and its document."""
     seen = screen.screen_of("shop", None, lambda _: True, datetime.now(UTC))
     assert isinstance(seen, screen.Screen)
     assert seen.run
     assert seen.run.document
+    return seen, seen.run, seen.run.document
+
+
+def test_run_that_only_validates_copies_nothing(ended: World) -> None:
+    """The tasks of its copy succeed at once, so the phases are shown as skipped, not as done."""
+    seen, run, document = seen_run()
     now = datetime.now(UTC)
     tasks = tuple(TaskTimes(step.task, "success", now, now) for step in steps_of(DagKind.MANUAL))
-    document = replace(seen.run.document, mode="validate")
-    rows = phase_rows(replace(seen, run=replace(seen.run, tasks=tasks, document=document)))
+    validated = replace(run, tasks=tasks, document=replace(document, mode="validate"))
+    rows = phase_rows(replace(seen, run=validated))
 
     assert ["Copy", "Stop MirrorMaker"] == [row.name for row in rows if row.state == "skipped" and row.seconds is None]
 
 
 def test_run_without_a_plan_shows_that_of_the_newest_rehearsal(ended: World) -> None:
     """The groups of the rehearsal are shown with its time; a plan of the run itself comes first."""
-    seen = screen.screen_of("shop", None, lambda _: True, datetime.now(UTC))
-    assert isinstance(seen, screen.Screen)
-    assert seen.run
-    assert seen.run.document
+    seen, run, document = seen_run()
     groups = (GroupResult("app", "move", "not written", 2, 0, 0, ()),)
-    planned = replace(seen.run, document=replace(seen.run.document, groups=groups, finished_at="2030-01-01T00:00:00"))
+    planned = replace(run, document=replace(document, groups=groups, finished_at="2030-01-01T00:00:00"))
     of_rehearsal = section(replace(seen, rehearsed=planned))
     own = section(replace(seen, run=planned, rehearsed=planned))
 

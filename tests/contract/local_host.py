@@ -48,6 +48,8 @@ SHELLS = ("dash", "bash", "busybox")
 LEASE_S = 300
 # Short, and longer than a start takes on a busy machine.
 SHORT_LEASE_S = 10
+# So short that the lease may end during the start: see `start_briefly`.
+BRIEF_LEASE_S = 3
 
 MAIN_CLASS = "org.apache.kafka.connect.mirror.MirrorMaker"
 

@@ -14,7 +14,7 @@ import pytest
 from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost
 from kafka_migration.core.findings.errors import FindingsError, MigrationError, Refused
 from kafka_migration.core.mirror.mirror_process import ProcessState
-from tests.contract.local_host import SHORT_LEASE_S, LocalTransport, Machine, start_briefly
+from tests.contract.local_host import BRIEF_LEASE_S, SHORT_LEASE_S, LocalTransport, Machine, start_briefly
 from tests.contract.process_contract import GRACE_S, ME, OTHER
 from tests.waiting import wait_until
 
@@ -158,7 +158,7 @@ def _start_time() -> str:
 def test_lease_ends_the_process(machine: Machine, host: ScriptMirrorHost) -> None:
     """A generation that nobody renews ends by itself, and the reason is on record."""
     host.reserve(ME)
-    start_briefly(host, ME, 1, machine.launch(lease_s=3))
+    start_briefly(host, ME, 1, machine.launch(lease_s=BRIEF_LEASE_S))
     wait_until(lambda: host.status().exit_code is not None, what="the end of the lease")
 
     reply = host.status()

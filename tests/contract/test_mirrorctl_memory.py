@@ -14,14 +14,12 @@ import pytest
 from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost
 from kafka_migration.core.findings.errors import MirrorFailed, OutcomeUnknown
 from tests.allowed_skips import lacks_root
-from tests.contract.local_host import LocalTransport, Machine, start_briefly
+from tests.contract.local_host import BRIEF_LEASE_S, LocalTransport, Machine, start_briefly
 from tests.contract.process_contract import GRACE_S, ME
 from tests.contract.test_mirrorctl_faults import generation_dir
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.live
-
-BRIEF_LEASE_S = 2
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MirrorFailed, OutcomeUnknown, Refused
 from kafka_migration.core.mirror.mirror_process import ProcessState
-from tests.contract.local_host import SHORT_LEASE_S, LocalTransport, Machine, start_briefly
+from tests.contract.local_host import BRIEF_LEASE_S, SHORT_LEASE_S, LocalTransport, Machine, start_briefly
 from tests.contract.process_contract import GRACE_S, ME, codes
 from tests.contract.test_mirrorctl_faults import generation_dir, journal
 from tests.waiting import wait_until
@@ -151,7 +151,7 @@ def test_shorter_lease_ends_the_next_generation(slow_machine: Machine) -> None:
     """Regression: a lease that was shortened between two generations ends the second one when it is not renewed."""
     host = started(slow_machine, lease_s=300)
     host.stop(ME, 1, GRACE_S)
-    start_briefly(host, ME, 2, slow_machine.launch(lease_s=4))
+    start_briefly(host, ME, 2, slow_machine.launch(lease_s=BRIEF_LEASE_S))
 
     wait_until(lambda: not slow_machine.alive(), what="the end of everything")
     reply = host.status()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -46,6 +47,16 @@ def standalone(stock: StockAirflow, folder: Path, environment: Mapping[str, str]
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         process.wait(30)
+
+
+def admins(folder: Path, passwords: Mapping[str, str]) -> dict[str, str]:
+    """Write a file with the passwords of these administrators; return the settings that name them."""
+    file = folder / "passwords.json"
+    file.write_text(json.dumps(dict(passwords)))
+    return {
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": ",".join(f"{user}:admin" for user in passwords),
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(file),
+    }
 
 
 def url_of(airflow: StockAirflow) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 
 from sandbox.jars import kafka_home
 from tests.deploy.conftest import Clusters
-from tests.deploy.standalone import standalone, url_of
+from tests.deploy.standalone import admins, standalone, url_of
 from tests.deploy.stock import StockAirflow, copy_folders
 from tests.documents import blocks, commands
 
@@ -70,9 +69,9 @@ def test_first_steps_of_the_installation_page_work(stock: StockAirflow, clusters
     for topic in ("orders", "payments"):
         clusters.fill(topic, partitions=1, records=500)
     named = {name.replace("_DEMO_", "_SHOP_"): value for name, value in clusters.connections().items()}
-    users = {"AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": "ada:admin"}
-    with standalone(stock, tmp_path, {**named, **users}) as airflow:
-        airflow.environment |= login_of("ada", airflow)
+    with standalone(stock, tmp_path, {**named, **admins(tmp_path, {"ada": "ada-password"})}) as airflow:
+        login = {"SERVER": url_of(airflow), "USER": "ada", "PASSWORD": "ada-password"}
+        airflow.environment |= {f"KAFKA_MIGRATION_AIRFLOW_{name}": value for name, value in login.items()}
         in_folders = commands_in_folders(page)
         printed = {step: airflow.shell(step, expected=None) for step in commands(in_folders, "")}
         (run,) = airflow.airflow_json("dags", "list-runs", "kafka_migration__shop")
@@ -84,17 +83,10 @@ def test_first_steps_of_the_installation_page_work(stock: StockAirflow, clusters
 
 
 def commands_in_folders(page: str) -> str:
-    """Return the page as somebody with folders reads it."""
+    """Return the page with the command of an Airflow that has the folders, in place of the wheel's."""
     ours, theirs = "PYTHONPATH=plugins python -m kafka_migration", "kafka-migration"
     assert f"With folders, `{ours}` replaces `{theirs}`." in page
     return re.sub(rf"^{theirs} ", f"{ours} ", page, flags=re.MULTILINE)
-
-
-def login_of(user: str, airflow: StockAirflow) -> dict[str, str]:
-    """Return Airflow's address and the login of a user whose password Airflow has made."""
-    passwords = json.loads((airflow.home / "simple_auth_manager_passwords.json.generated").read_text())
-    found = {"SERVER": url_of(airflow), "USER": user, "PASSWORD": passwords[user]}
-    return {f"KAFKA_MIGRATION_AIRFLOW_{name}": value for name, value in found.items()}
 
 
 def test_wheel_works(installed: StockAirflow, clusters: Clusters) -> None:

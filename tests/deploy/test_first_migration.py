@@ -10,7 +10,7 @@ import pytest
 
 from sandbox.jars import kafka_home
 from tests.deploy.conftest import Clusters
-from tests.deploy.standalone import standalone, url_of
+from tests.deploy.standalone import admins, standalone, url_of
 from tests.deploy.stock import StockAirflow, build_wheel
 from tests.documents import blocks, commands
 from tests.live.groups import commit
@@ -25,13 +25,7 @@ TOPIC = "first-orders"
 def airflow(stock: StockAirflow, clusters: Clusters, tmp_path: Path) -> Iterator[StockAirflow]:
     """A running Airflow without anything of ours but Spark's jars, which a closed network needs."""
     kept = "AIRFLOW__KAFKA_MIGRATION__SPARK_JARS"
-    passwords = tmp_path / "passwords.json"
-    passwords.write_text(json.dumps({"ada": "ada-password"}))
-    settings = {
-        kept: clusters.connections()[kept],
-        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": "ada:admin",
-        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(passwords),
-    }
+    settings = {kept: clusters.connections()[kept], **admins(tmp_path, {"ada": "ada-password"})}
     with standalone(stock, tmp_path, settings) as running:
         yield running
 

@@ -25,7 +25,7 @@ from sandbox.jars import kafka_home
 from sandbox.sandbox import Sandbox
 from sandbox.security.listeners import Way
 from tests.deploy.conftest import Clusters
-from tests.deploy.standalone import standalone, url_of
+from tests.deploy.standalone import admins, standalone, url_of
 from tests.deploy.stock import StockAirflow, build_wheel
 from tests.live.groups import commit, committed, decide, ends, wait_for_question
 from tests.waiting import ASKING_AIRFLOW_S, wait_until
@@ -147,7 +147,6 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def walk(stock: StockAirflow, wheel: Path, folder: Path, **settings: Any) -> Iterator[Walk]:
     """Run clusters with the settings, and an Airflow without anything of ours."""
     folder.mkdir(exist_ok=True)
-    (folder / "passwords.json").write_text(json.dumps(PASSWORDS))
     jars = "AIRFLOW__KAFKA_MIGRATION__SPARK_JARS"
     with ExitStack() as running:
         sandbox = running.enter_context(Sandbox(folder / "sandbox", airflow=False, **settings))
@@ -155,8 +154,7 @@ def walk(stock: StockAirflow, wheel: Path, folder: Path, **settings: Any) -> Ite
         environment = {
             # A closed network needs the jars of Spark's connector.
             jars: clusters.connections()[jars],
-            "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": ",".join(f"{user}:admin" for user in PASSWORDS),
-            "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(folder / "passwords.json"),
+            **admins(folder, PASSWORDS),
         }
         airflow = running.enter_context(standalone(stock, folder, environment))
         table = [*running.enter_context(managers(folder)), *prepared(clusters, airflow, wheel)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from urllib.parse import quote
 
 import pytest
 
@@ -41,7 +42,7 @@ def addresses(live: LiveWorld) -> dict[str, str]:
     return {
         "the list": f"{base}/",
         "a migration": f"{base}/dag/{migration.dag_id}",
-        "a run": f"{base}/run/{migration.dag_id}/{run_id.replace('+', '%2B')}",
+        "a run": f"{base}/run/{migration.dag_id}/{quote(run_id, safe='')}",
         "a topic": f"{base}/topic/{migration.dag_id}/{migration.name}",
         "a migration without a run": f"{base}/dag/{unused.dag_id}",
         "a DAG that is no migration": f"{base}/dag/none",

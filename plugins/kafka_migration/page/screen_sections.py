@@ -13,7 +13,7 @@ from kafka_migration.core.report.run_document import RunDocument
 from kafka_migration.core.report.sections import Line, Name, Section, Strong, finding_lines, section_of, table_of
 from kafka_migration.core.rollback.decommission import State
 from kafka_migration.core.run.stand_still import forecast_lines
-from kafka_migration.core.run.task_steps import SKIPPED, STEPS, RunPhase, TaskId, expected_skips
+from kafka_migration.core.run.task_steps import SKIPPED, STEPS, RunPhase, TaskId, expected_skips, idle_phases
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.text.terminal_text import duration, moment, record_count
 from kafka_migration.core.watching.drain import TopicLag
@@ -100,29 +100,31 @@ def phase_rows(screen: Screen) -> list[PhaseRow]:
     is_same = screen.is_active
     left = now.forecast.seconds if now and now.forecast and is_same else {}
     share = now.share if now and is_same else None
-    mode = now.mode if now and is_same else screen.run.document.mode if screen.run and screen.run.document else ""
-    skips = _skipped_by(mode) if is_same else frozenset()
-    tasks |= {task: replace(tasks[task], state=SKIPPED) for task in skips & tasks.keys() if tasks[task].state is None}
-    tasks |= {
-        task: replace(tasks[task], state=SKIPPED) for task in _idle_in(mode) & tasks.keys() if _is_good(tasks[task])
-    }
+    for task in _skipped(screen, tasks):
+        tasks[task] = replace(tasks[task], state=SKIPPED)
     rows = (_phase_row(phase, tasks, screen.at, left, share) for phase in RunPhase)
     return [row for row in rows if row]
 
 
-def _skipped_by(mode: str) -> frozenset[str]:
-    """Return the tasks that an active run of this mode will skip; none if the mode is not known."""
-    return expected_skips(Mode(mode)) if mode in set(Mode) else frozenset()
+def _skipped(screen: Screen, tasks: Mapping[str, TaskTimes]) -> list[str]:
+    """Return the tasks that the run will skip, or that have nothing to do in it; none if its mode is not known."""
+    mode = _mode_of(screen)
+    if mode is None:
+        return []
+    later = expected_skips(mode) if screen.is_active else frozenset()
+    idle = {step.task for step in STEPS if step.phase in idle_phases(mode)}
+    states = {task: times.state for task, times in tasks.items()}
+    return [
+        task
+        for task, state in states.items()
+        if (task in later and state is None) or (task in idle and state not in {"failed", "upstream_failed"})
+    ]
 
 
-def _idle_in(mode: str) -> frozenset[str]:
-    """Return the tasks that have nothing to do in a run of this mode, although Airflow starts them."""
-    idle = {RunPhase.COPY, RunPhase.STOP} if mode == Mode.VALIDATE else set()
-    return frozenset(step.task for step in STEPS if step.phase in idle)
-
-
-def _is_good(task: TaskTimes) -> bool:
-    return task.state not in {"failed", "upstream_failed"}
+def _mode_of(screen: Screen) -> Mode | None:
+    document = screen.run.document if screen.run else None
+    told = screen.status.now.mode if screen.status.now and screen.is_active else document.mode if document else ""
+    return Mode(told) if told in set(Mode) else None
 
 
 def _phase_row(

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from kafka_migration.core.documents.codec import Document, DoesNotFit
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.run_document import RunDocument
-from kafka_migration.core.run.task_steps import STEPS, RunPhase
+from kafka_migration.core.run.task_steps import STEPS, RunPhase, idle_phases
 from kafka_migration.core.text.terminal_text import duration
 
 
@@ -103,7 +103,7 @@ def _left(current: RunPhase, mode: Mode) -> Iterator[RunPhase]:
     phases = tuple(RunPhase)
     left_out = {
         RunPhase.APPROVAL,
-        *(() if mode.mirrors else (RunPhase.COPY, RunPhase.STOP)),
+        *idle_phases(mode),
         *(() if mode.plans_groups else (RunPhase.PLAN_GROUPS,)),
         *(() if mode.moves_groups else (RunPhase.WRITE_GROUPS,)),
     }

@@ -173,6 +173,11 @@ def steps_of(kind: DagKind) -> tuple[TaskStep, ...]:
     return tuple(step for step in STEPS if kind in step.dags)
 
 
+def idle_phases(mode: Mode) -> frozenset[RunPhase]:
+    """Return the phases in which a run of this mode has nothing to do, although Airflow may start their tasks."""
+    return frozenset() if mode.mirrors else frozenset({RunPhase.COPY, RunPhase.STOP})
+
+
 def expected_skips(
     mode: Mode, *, is_idle: bool = False, is_pending: bool = False, hooks: Collection[str] = ()
 ) -> frozenset[str]:
