@@ -7,7 +7,6 @@ sequential tasks in the same Airflow.
 
 from __future__ import annotations
 
-import shutil
 import statistics
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -15,12 +14,12 @@ from pathlib import Path
 
 from confluent_kafka import Producer
 
+from bench.airflow_folders import airflow_folders
 from bench.results import Arm, Row, compared
 from bench.sizes import Orchestration as Size
 from sandbox.airflow import COLD_TASKS, AirflowFolders
 from sandbox.airflow_api import AirflowApi, Timeline
 from sandbox.data.topics import Topic, create_topics
-from sandbox.jars import PROJECT
 from sandbox.sandbox import Sandbox
 
 RECORDS_PER_TOPIC = 10
@@ -99,14 +98,9 @@ def overhead_s(run: Timeline) -> float:
 
 def _folders(folder: Path, counts: Mapping[str, int]) -> AirflowFolders:
     """Make the folders of Airflow: the DAGs, and a migration file for each name with its number of topics."""
-    folders = AirflowFolders(dags=folder / "dags", migrations=folder / "migrations")
-    shutil.copytree(PROJECT / "dags", folders.dags)
+    files = {name: _FILE.format(name=name, topics=", ".join(_topics(name, count))) for name, count in counts.items()}
+    folders = airflow_folders(folder, files)
     (folders.dags / f"{EMPTY_DAG}.py").write_text(_EMPTY_DAG_FILE)
-    folders.migrations.mkdir()
-    for name, count in counts.items():
-        (folders.migrations / f"{name}.yaml").write_text(
-            _FILE.format(name=name, topics=", ".join(_topics(name, count)))
-        )
     return folders
 
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.airflow_folders import airflow_folders
 from bench.ledger import MIGRATION, filled
 from kafka_migration.adapters.store.ledger_store import LedgerStore
 from kafka_migration.core.ledger.chain import head_key
 from kafka_migration.core.run.run_identity import MANUAL_DAG_PREFIX
-from sandbox.airflow import AirflowFolders
 from sandbox.airflow_api import AirflowApi
-from sandbox.jars import PROJECT
 from sandbox.sandbox import Sandbox
 from tests.browser import Browser, browser
 from tests.contract.memory_anchor import MemoryAnchor
@@ -60,10 +58,7 @@ class Served:
 def served(partitions: int, nights: int) -> Iterator[Served]:
     """Start Airflow with such a ledger, and wait until the api-server has read it."""
     with tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder:
-        folders = AirflowFolders(dags=Path(folder, "dags"), migrations=Path(folder, "migrations"))
-        shutil.copytree(PROJECT / "dags", folders.dags)
-        folders.migrations.mkdir()
-        (folders.migrations / f"{MIGRATION}.yaml").write_text(_FILE)
+        folders = airflow_folders(Path(folder), {MIGRATION: _FILE})
         with Sandbox(Path(folder, "sandbox"), folders=folders) as sandbox, AirflowApi.of(sandbox.state) as api:
             head = MemoryAnchor()
             filled(LedgerStore(sandbox.state.evidence_root, MIGRATION, anchor=head), partitions, nights)
