@@ -20,6 +20,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from kafka_migration.core.text.regex import LazyPattern, regex
+from tests.syntax import tree_of
 
 ROOT = Path(__file__).parents[1]
 
@@ -83,7 +84,7 @@ def _sources(root: Path, package: str) -> Iterator[Source]:
         text = path.read_text(encoding="utf-8")
         if "import re\n" in text or f"{LAZY}(" in text:
             module = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
-            yield Source(str(path.relative_to(root / package)), module, ast.parse(text))
+            yield Source(str(path.relative_to(root / package)), module, tree_of(path))
 
 
 def _patterns_of(source: Source, sources: Collection[Source]) -> Iterator[Found]:

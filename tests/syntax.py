@@ -6,14 +6,32 @@ A tree stays as it is, because every rule of the process reads the same one.
 from __future__ import annotations
 
 import ast
+import gc
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+
+def parsed(text: str, **options: Any) -> Any:
+    """Return the tree of a text, as `ast.parse` does with these options.
+
+    No collection runs meanwhile: a finalizer would let other threads run, and Python 3.11 ends with a `SystemError`
+    if one of them parses too, for example to print a traceback (python/cpython issue 106905).
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return ast.parse(text, **options)
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @cache
 def tree_of(path: Path) -> ast.Module:
     """Return the tree of a file."""
-    return ast.parse(path.read_text(encoding="utf-8"))
+    tree: ast.Module = parsed(path.read_text(encoding="utf-8"))
+    return tree
 
 
 @cache

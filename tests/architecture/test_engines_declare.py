@@ -17,7 +17,7 @@ from kafka_migration.core.migration.engine_table import (
     abilities_of,
 )
 from kafka_migration.engines.engines import BUILDERS
-from tests.syntax import tree_of
+from tests.syntax import parsed, tree_of
 
 pytestmark = pytest.mark.unit
 
@@ -62,7 +62,7 @@ def test_only_engines_know_their_names() -> None:
 )
 def test_each_spelling_of_a_name_is_found(text: str) -> None:
     """A comparison, a case, a key, a type and joined strings are all found."""
-    assert list(engine_names(ast.parse(text)))
+    assert list(engine_names(parsed(text)))
 
 
 def test_every_exception_is_used() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from tests.syntax import nodes_of
+from tests.syntax import nodes_of, parsed
 
 PACKAGE = Path(__file__).parents[2] / "plugins" / "kafka_migration"
 SENTENCES = ("happened", "matters")
@@ -77,4 +77,4 @@ def test_faults_of_sentences_are_found() -> None:
     """Each rule on sentences refuses one that breaks it."""
     faulty = ("'a topic is gone.'", "'A topic is gone'", "f'{topic} is gone'", "f'A topic? {topic}.'")
 
-    assert [1, 1, 1, 1] == [len(list(_faults(ast.parse(each, mode="eval").body))) for each in faulty]
+    assert [1, 1, 1, 1] == [len(list(_faults(parsed(each, mode="eval").body))) for each in faulty]

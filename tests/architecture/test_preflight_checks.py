@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kafka_migration.preflight.checks import CHECKS
 from tests.live.test_preflight import ASK_NO_SERVICE, ELSEWHERE, FAILING
+from tests.syntax import tree_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,5 +22,5 @@ def test_tests_of_other_files_exist() -> None:
     """A test that is named for a check exists."""
     for place in ELSEWHERE.values():
         file, _, name = place.partition("::")
-        tree = ast.parse((ROOT / file).read_text())
+        tree = tree_of(ROOT / file)
         assert name in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.syntax import tree_of
+from tests.syntax import parsed, tree_of
 
 pytestmark = pytest.mark.unit
 
@@ -134,7 +134,7 @@ def test_no_exception_is_left_over() -> None:
 )
 def test_untyped_document_is_found_wherever_it_stands(text: str) -> None:
     """Arguments, results, attributes and named types count."""
-    assert 1 == _untyped(ast.parse(text))
+    assert 1 == _untyped(parsed(text))
 
 
 @pytest.mark.parametrize(
@@ -148,4 +148,4 @@ def test_untyped_document_is_found_wherever_it_stands(text: str) -> None:
 )
 def test_codec_and_local_variables_do_not_count(text: str) -> None:
     """`to_document` and `from_document` are the two ends of the codec."""
-    assert 0 == _untyped(ast.parse(text))
+    assert 0 == _untyped(parsed(text))

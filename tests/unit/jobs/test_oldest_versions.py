@@ -15,6 +15,7 @@ import pytest
 from pyspark.sql import DataFrame, functions
 
 from kafka_digest.runtime import session
+from tests.syntax import parsed
 
 JOBS = Path(__file__).parents[3] / "spark_jobs"
 SOURCES = sorted(JOBS.rglob("*.py"))
@@ -38,7 +39,7 @@ NEWER_METHODS = {"bit_count", "add_note"}
 
 def newer_than_python_39(text: str) -> Iterator[str]:
     """Yield what Python 3.9 lacks: names, arguments and methods of the standard library, and types joined by `|`."""
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parsed(text)):
         if isinstance(node, ast.ImportFrom):
             yield from (name for a in node.names if (name := f"{node.module}.{a.name}") in NEWER_NAMES)
         elif isinstance(node, ast.Attribute):
@@ -81,7 +82,7 @@ def introduced(member: object) -> tuple[int, int]:
 
 def spark_functions(text: str) -> Iterator[str]:
     """Yield the functions that a source calls: `functions.…`, and those in texts of Spark SQL."""
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parsed(text)):
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "functions":
             yield node.attr
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -90,7 +91,7 @@ def spark_functions(text: str) -> Iterator[str]:
 
 def methods_of_frames(text: str) -> Iterator[str]:
     """Yield the names of methods in a source that a frame of Spark has."""
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parsed(text)):
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) not in {"np", "pa"}:
             yield from (name for name in (node.attr,) if hasattr(DataFrame, name))
 

@@ -10,6 +10,7 @@ import pytest
 
 from kafka_migration.migration_file.loading import load_migration
 from tests.live.migrations import DEFAULTS, FILE
+from tests.syntax import tree_of
 
 pytestmark = pytest.mark.unit
 
@@ -20,7 +21,7 @@ MAKERS = {"migration", "settings"}
 def literal_settings() -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the place and the settings that are written out, of each call that makes a migration in a live test."""
     for module in sorted(LIVE.glob("test_*.py")):
-        for node in ast.walk(ast.parse(module.read_text())):
+        for node in ast.walk(tree_of(module)):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in MAKERS:
                 given = {each.arg: each.value for each in node.keywords if each.arg in DEFAULTS}
                 literal = {str(name): each.value for name, each in given.items() if isinstance(each, ast.Constant)}

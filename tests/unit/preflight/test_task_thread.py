@@ -14,6 +14,7 @@ import pytest
 
 import kafka_migration
 from kafka_migration.airflow_adapters.task_thread import at_once, in_task_thread
+from tests.syntax import tree_of
 
 ADAPTERS = Path(kafka_migration.__file__).parent / "airflow_adapters"
 # What asks Airflow through the client of the task.
@@ -143,7 +144,7 @@ def _asks(node: ast.AST) -> bool:
 def test_each_function_that_asks_airflow_has_the_mark() -> None:
     """A connection is read, and a secret is masked, only by functions that the task's own thread runs."""
     found: list[Callable[[], None] | str] = []
-    asking = [node for path in sorted(ADAPTERS.glob("*.py")) for node in _asking(ast.parse(path.read_text()))]
+    asking = [node for path in sorted(ADAPTERS.glob("*.py")) for node in _asking(tree_of(path))]
     for node in asking:
         marks = [mark.id for mark in node.decorator_list if isinstance(mark, ast.Name)]
         if "in_task_thread" not in marks:

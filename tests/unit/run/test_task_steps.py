@@ -11,6 +11,7 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report import run_assembly
 from kafka_migration.core.run.task_steps import STEPS, WRITTEN_BY_ANY, RunPhase, TaskId, expected_skips, unsuccessful
+from tests.syntax import parsed
 
 HOOKS = {"after_cutover"}
 MOVING = {"stop_producers", "approve", "sync_offsets", "confirm_cutover", *HOOKS, "restore_settings"}
@@ -82,7 +83,7 @@ def test_the_table_names_only_kinds_of_documents_and_each_of_them() -> None:
 
 def test_the_report_shows_the_phases_of_the_table() -> None:
     """The report times each phase of the table, in its order."""
-    nodes = ast.walk(ast.parse(inspect.getsource(run_assembly)))
+    nodes = ast.walk(parsed(inspect.getsource(run_assembly)))
     named = [
         (node.lineno, RunPhase[node.attr])
         for node in nodes

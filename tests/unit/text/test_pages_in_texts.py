@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.syntax import tree_of
+from tests.syntax import parsed, tree_of
 
 ROOT = Path(__file__).parents[3]
 FOLDERS = ("plugins", "spark_jobs")
@@ -79,10 +79,10 @@ def test_named_pages_and_sections_exist() -> None:
 )
 def test_path_is_found(code: str) -> None:
     """A path is found in any string, also in parts and in an f-string."""
-    assert [text for text in texts_of(ast.parse(f"y = {code}")) if PATHS.search(text)]
+    assert [text for text in texts_of(parsed(f"y = {code}")) if PATHS.search(text)]
 
 
 @pytest.mark.parametrize("code", ['"include/migrations"', '"/opt/docs/x"', '"my-tests/x"', '"docs"'])
 def test_other_paths_are_left_alone(code: str) -> None:
     """Folders of the user, and words, are no paths of the repository."""
-    assert not [text for text in texts_of(ast.parse(f"y = {code}")) if PATHS.search(text)]
+    assert not [text for text in texts_of(parsed(f"y = {code}")) if PATHS.search(text)]

@@ -15,6 +15,7 @@ import pytest
 
 from tests import allowed_skips
 from tests.allowed_skips import ALLOWED, AllowedSkip, allowed
+from tests.syntax import parsed
 
 ROOT = Path(__file__).parents[3]
 # The other plugins take half of the time of a run.
@@ -193,7 +194,7 @@ def skips_of(file: Path) -> Iterator[Stated]:
     text = file.read_text()
     if not any(name in text for name in STATED_BY | OF_UNITTEST):
         return
-    tree = ast.parse(text)
+    tree = parsed(text)
     calls = {id(node.func): node for node in ast.walk(tree) if isinstance(node, ast.Call)}
     for node in ast.walk(tree):
         if is_pytests(node):

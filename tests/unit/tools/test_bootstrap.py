@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
 import os
@@ -17,6 +16,7 @@ from sandbox import bootstrap, jars, prerequisites
 from sandbox.jars import JarsError, JarSet
 from sandbox.parts import exit_words, summary
 from sandbox.prerequisites import Missing
+from tests.syntax import parsed
 from tests.waiting import wait_until
 
 JAVA = Missing("Java 17 or 21: no java on the PATH", "openjdk-17-jre-headless")
@@ -239,7 +239,7 @@ def test_only_root_needs_setpriv(monkeypatch: pytest.MonkeyPatch, user: int, is_
 def test_an_unsupported_python_can_still_read_the_refusal() -> None:
     """The files that refuse a Python hold no syntax newer than the annotations' import (3.7)."""
     for name in ("bootstrap.py", "prerequisites.py", "jars.py", "__init__.py"):
-        ast.parse((jars.PROJECT / "sandbox" / name).read_text(), feature_version=(3, 8))
+        parsed((jars.PROJECT / "sandbox" / name).read_text(), feature_version=(3, 8))
 
 
 @pytest.mark.parametrize(

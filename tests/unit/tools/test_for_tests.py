@@ -11,6 +11,7 @@ import pytest
 
 from sandbox import for_tests, prerequisites
 from tests.programs import installed
+from tests.syntax import parsed
 
 ROOT = Path(__file__).parents[3]
 # What every Linux has, and what the bootstrap has checked or installed before the tests run.
@@ -129,7 +130,7 @@ def called(file: Path) -> set[str]:
     text = file.read_text()
     if "subprocess" not in text and "installed(" not in text:
         return set()
-    return set(_called(ast.parse(text)))
+    return set(_called(parsed(text)))
 
 
 def _called(tree: ast.Module) -> Iterator[str]:
