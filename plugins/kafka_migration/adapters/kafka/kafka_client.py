@@ -13,7 +13,7 @@ import uuid
 from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -240,7 +240,8 @@ class ClusterClient:
         """Return the answer to a request; raises `Refused` as soon as it is known why no broker will give one."""
         deadline, next_look = time.monotonic() + call_timeout_s(), 0.0
         while not asked.done() and time.monotonic() < deadline:
-            self._admin.poll(_POLL_S)
+            wait([asked], _POLL_S)
+            self._admin.poll(0)
             if (self._errors.are_all_down or self._errors.lack_token) and time.monotonic() >= next_look:
                 self._require_no_refusal()
                 next_look = time.monotonic() + LOOK_EVERY_S

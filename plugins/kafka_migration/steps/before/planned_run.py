@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from kafka_migration.adapters.store.document_files import rooted
 from kafka_migration.adapters.store.evidence_store import RunEvidence
+from kafka_migration.adapters.system.deadlines import of_each
 from kafka_migration.adapters.system.private_folder import private_folder
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.selection import PlannedGroup, planned_groups, which_groups
-from kafka_migration.core.kafka.cluster import GroupListing, TopicDescription
+from kafka_migration.core.kafka.cluster import ClusterFacts, GroupListing, TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.ledger.copy_basis import ClusterSeen
 from kafka_migration.core.ledger.cutovers import Rehearsed
@@ -33,7 +34,7 @@ from kafka_migration.migration_file.loading import load_migration_file
 from kafka_migration.preflight.clusters.clusters_checks import difference_findings
 from kafka_migration.preflight.files.request_checks import other_migrations
 from kafka_migration.steps.mirror.plan_mirror import nothing_to_mirror, read_plan
-from kafka_migration.steps.run.copy_scope import changes_of_basis, record_topic_list
+from kafka_migration.steps.run.copy_scope import changes_of_basis, names_to_match, record_topic_list
 from kafka_migration.steps.run.deployment import Deployment
 from kafka_migration.steps.run.guards import missing_rights_of, unseen_groups
 from kafka_migration.steps.run.migration_run import MigrationRun
@@ -100,11 +101,11 @@ def run_plan(run: MigrationRun) -> RunPlan:
 
     If the clusters or settings are not those of earlier runs, nothing else is compared.
     """
-    source_facts, target_facts = run.source.facts(), run.target.facts()
+    source_facts, target_facts, listed = _asked(run)
     changed = changes_of_basis(run, ClusterSeen.of(source_facts), ClusterSeen.of(target_facts))
     if different := changed or tuple(difference_findings(run.filed_migration, source_facts, target_facts)):
         return _not_planned(run, different)
-    found = record_topic_list(run) or TopicList(run.whole_migration.topics)
+    found = record_topic_list(run, listed) or TopicList(run.whole_migration.topics)
     ledger, mirrors = run.ledger.known(), run.request.mode.mirrors
     source, target = run.describe("source"), run.describe("target")
     listings = run.source.list_groups() if run.request.mode.plans_groups else ()
@@ -134,6 +135,19 @@ def run_plan(run: MigrationRun) -> RunPlan:
             *(document.open_transactions or ()),
         ),
     )
+
+
+def _asked(run: MigrationRun) -> tuple[ClusterFacts, ClusterFacts, Collection[str] | None]:
+    """Return the facts of the source and of the target, and the names for the patterns; all are asked at once."""
+    # Opening a cluster asks Airflow, which is done in this thread.
+    source, target = run.source, run.target
+    asked: dict[str, Callable[[], Any]] = {
+        "source": source.facts,
+        "target": target.facts,
+        "listed": lambda: names_to_match(run),
+    }
+    answers: dict[str, Any] = of_each(asked, lambda each: asked[each]())
+    return answers["source"], answers["target"], answers["listed"]
 
 
 def _not_planned(run: MigrationRun, findings: tuple[Finding, ...]) -> RunPlan:

@@ -18,7 +18,7 @@ from kafka_migration.migration_file.scalars import last_tick
 from kafka_migration.preflight.checks import CHECKS
 from kafka_migration.preflight.scene.check import CheckResult, run_checks, without_checks
 from kafka_migration.preflight.scene.scene import CheckedAirflow, Scene
-from kafka_migration.steps.run.copy_scope import record_topic_list
+from kafka_migration.steps.run.copy_scope import names_to_match, record_topic_list
 from kafka_migration.steps.run.migration_run import MigrationRun
 from kafka_migration.steps.run.run_request import Occasion
 from kafka_migration.steps.run.task_frame import Summary
@@ -118,7 +118,7 @@ def _topic_list(run: MigrationRun) -> Callable[[], TopicList | None]:
     A missing connection or an unreachable cluster must not hide the findings of the other checks.
     """
     try:
-        found = record_topic_list(run)
+        found = record_topic_list(run, names_to_match(run))
     except (Refused, TransientError) as error:
         return partial(_raise, error)
     return lambda: found

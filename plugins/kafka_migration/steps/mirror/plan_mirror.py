@@ -25,7 +25,7 @@ from kafka_migration.steps.mirror.state import (
     read_held_back,
     state_findings,
 )
-from kafka_migration.steps.run.copy_scope import record_topic_list, require_same_basis
+from kafka_migration.steps.run.copy_scope import names_to_match, record_topic_list, require_same_basis
 from kafka_migration.steps.run.migration_run import MigrationRun, partitions_of
 from kafka_migration.steps.run.task_frame import Summary, log_findings
 
@@ -54,7 +54,7 @@ def plan(run: MigrationRun) -> Summary:
 
 def _topic_list(run: MigrationRun) -> list[str]:
     """Compare the patterns with the source again, while the run holds the reservation; return the new topics."""
-    found = record_topic_list(run)
+    found = record_topic_list(run, names_to_match(run))
     if found is None:
         return []
     if findings := tuple(topic_list_findings(run.filed_migration, found, run.request.mode)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.ledger.copy_basis import ClusterSeen, CopyBasis, changed_clusters, changed_settings
@@ -18,19 +20,26 @@ def of_listed_topics(migration: Migration, source: KafkaCluster) -> Migration:
     return migration.of_topics(resolve(migration.rules, source.topic_names(), ()).topics)
 
 
-def record_topic_list(run: MigrationRun) -> TopicList | None:
-    """Compare the patterns with the topics of the source and record the result; `None` for a file without
-    patterns, and for a rollback, which acts on the topics that were cut over.
+def names_to_match(run: MigrationRun) -> Collection[str] | None:
+    """Return the topics of the source that the patterns of the file are compared with.
+
+    `None` for a file without patterns, and for a rollback, which acts on the topics that were cut over.
+    """
+    has_patterns = run.filed_migration.rules.patterns and not run.request.mode.rolls_back
+    return run.source.topic_names() if has_patterns else None
+
+
+def record_topic_list(run: MigrationRun, listed: Collection[str] | None) -> TopicList | None:
+    """Compare the patterns with the topics of `names_to_match` and record the result; `None` without them.
 
     After the last cutover a pattern takes no new topic: its producers
     and consumers may already use the target.
     """
-    rules = run.filed_migration.rules
-    if not rules.patterns or run.request.mode.rolls_back:
+    if listed is None:
         return None
     ledger = run.ledger.known()
     is_over = ledger.phase is Phase.CUT_OVER
-    found = resolve(rules, run.source.topic_names(), ledger.copied_topics, takes_new=not is_over)
+    found = resolve(run.filed_migration.rules, listed, ledger.copied_topics, takes_new=not is_over)
     run.evidence.write(Stored.TOPIC_LIST, TopicListDocument.extended(found, at=run.now()))
     run.look_at_topics_again()
     return found
