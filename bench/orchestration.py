@@ -77,17 +77,21 @@ def rows(size: Size) -> Iterator[Row]:
         ):
             bootstrap = sandbox.state.source_bootstrap
             api.wait_for_dag(EMPTY_DAG)
-            empty_s = statistics.median(_run(api, EMPTY_DAG, {}).wall_s for _ in range(size.runs))
+            rounds = [_round(api, bootstrap, name, size.few) for name in names]
+            empty_s, few_s, again_s = (statistics.median(seconds) for seconds in zip(*rounds, strict=True))
             empty = Arm(f"{SEQUENTIAL_TASKS} empty tasks", empty_s)
-            few_s = statistics.median(overhead_s(_sync(api, bootstrap, name, size.few)) for name in names)
             few = Arm(f"{size.few:,} topics", few_s)
             yield compared("overhead of a sync, 10 topics ÷ empty tasks", few, empty)
-            again_s = statistics.median(
-                _run(api, f"kafka_migration__{name}", {"mode": "sync"}).wall_s for name in names
-            )
             yield compared("a sync with nothing new ÷ empty tasks", Arm("sync", again_s), empty)
             many = Arm(f"{size.many:,} topics", overhead_s(_sync(api, bootstrap, "many", size.many)))
             yield compared("overhead of a sync, 1,000 topics ÷ 10 topics", many, few)
+
+
+def _round(api: AirflowApi, bootstrap: str, name: str, count: int) -> tuple[float, float, float]:
+    """Return the seconds of empty tasks, of a sync's overhead, and of a sync with nothing new, measured in turn."""
+    empty_s = _run(api, EMPTY_DAG, {}).wall_s
+    sync_s = overhead_s(_sync(api, bootstrap, name, count))
+    return empty_s, sync_s, _run(api, f"kafka_migration__{name}", {"mode": "sync"}).wall_s
 
 
 def overhead_s(run: Timeline) -> float:

@@ -26,6 +26,7 @@ class Relay:
 
     def __init__(self, port: int, to_port: int, one_way_s: float) -> None:
         self._port, self._to_port, self._one_way_s = port, to_port, one_way_s
+        self._has_ended = False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="relay", daemon=True)
 
@@ -40,21 +41,28 @@ class Relay:
         asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(10)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
+        self._loop.close()
 
     async def _end(self) -> None:
+        # The next relay may use the same port.
+        self._server.close()
+        self._has_ended = True
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
 
     async def _listen(self) -> None:
-        await asyncio.start_server(self._serve, HOST, self._port)
+        self._server = await asyncio.start_server(self._serve, HOST, self._port)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         far_reader, far_writer = await asyncio.open_connection(HOST, self._to_port)
         # The end of the relay cancels both; asyncio would print a traceback per connection.
         with suppress(asyncio.CancelledError):
             await asyncio.gather(self._pass(reader, far_writer), self._pass(far_reader, writer))
+        if self._has_ended:
+            writer.close()
+            far_writer.close()
 
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
