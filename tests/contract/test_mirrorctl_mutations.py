@@ -78,7 +78,7 @@ VALUES = (
 VERBS = ("reserve", "release", "renew", "status", "stop", "logs", "clean", "fingerprint", "probe", "start", "guard")
 # What a machine may hold after calls; all else was left behind.
 KEPT = re.compile(
-    r"[a-z0-9][a-z0-9-]*(/(reservation|generation|(stopped|barred)-\d+|(lock|probing)\.\d+|journal(\.1)?|gen-\d+(/("
+    r"[a-z0-9][a-z0-9-]*(/(reservation|generation|(stopped|barred)-\d+|(lock|probing-(host|clusters))\.\d+|journal(\.1)?|gen-\d+(/("
     r"manifest|supervise|alarms|log4j2?\.properties|(console|mirrormaker|supervisor)\.log|supervisor|watcher|java|lease"
     r"|exit|killed))?))?"
 )

@@ -84,23 +84,25 @@ def test_probes_at_once_run_one_after_the_other(slow_machine: Machine, probes: i
 
 def test_probe_waits_no_longer_than_another_may_take(slow_machine: Machine, hanging: subprocess.Popen[bytes]) -> None:
     """A probe that does not get its turn is a coded refusal, which the task repeats."""
-    probe = HostProbe(ProbeSubject.HOST, names=("localhost",))
-    variables = {"HOME": str(slow_machine.home), **probe_variables(probe)}
+    variables = {"HOME": str(slow_machine.home), **probe_variables(question(slow_machine))}
     hurried = mirrorctl_text().replace("PROBE_WAIT_S=130", "PROBE_WAIT_S=1")
-    command, stdin = render_request(HostRequest("probe", "shop", ("host",), variables), hurried)
+    command, stdin = render_request(HostRequest("probe", "shop", ("clusters",), variables), hurried)
 
     reply = parse_reply(LocalTransport(slow_machine)(command, stdin, 30)[1])
 
-    assert f"process {hanging.pid} has held the probing of this migration" in reply.message
+    assert f"process {hanging.pid} has held the probing-clusters of this migration" in reply.message
     with pytest.raises(TransientError, match="HOST_LOCKED"):
         checked(reply)
     assert hanging.poll() is None
 
 
-def test_other_verbs_and_migrations_do_not_wait(slow_machine: Machine, hanging: subprocess.Popen[bytes]) -> None:
-    """Only the probes of the same migration wait for a probe."""
+def test_other_calls_do_not_wait(slow_machine: Machine, hanging: subprocess.Popen[bytes]) -> None:
+    """Only the probes of the same subject and migration wait for a probe, and no other call ends it."""
     other = ScriptMirrorHost("other", LocalTransport(slow_machine), str(slow_machine.home))
 
+    assert (
+        "localhost 0" in host_of(slow_machine).probe(HostProbe(ProbeSubject.HOST, names=("localhost",))).facts["names"]
+    )
     assert host_of(slow_machine).reserve("me").ok
     assert "0" == other.probe(question(slow_machine)).facts["exit"]
     assert hanging.poll() is None
@@ -139,5 +141,5 @@ def test_locks_do_not_pile_up(slow_machine: Machine) -> None:
     for _ in range(12):
         host_of(slow_machine).probe(HostProbe(ProbeSubject.HOST))
 
-    assert 8 >= len(list((slow_machine.home / "shop").glob("probing.*")))
-    assert not list((slow_machine.home / "shop").glob(".probing.*"))
+    assert 8 >= len(list((slow_machine.home / "shop").glob("probing-host.*")))
+    assert not list((slow_machine.home / "shop").glob(".probing*"))

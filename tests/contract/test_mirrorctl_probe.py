@@ -87,8 +87,8 @@ def test_program_is_the_one_of_mirrorctl(slow_machine: Machine) -> None:
     base = re.escape(str(slow_machine.home))
     libs = re.escape(str(slow_machine.kafka_home / "libs"))
 
-    assert re.search(rf"argument <{base}/shop/probe-\d+/probe.jar:{libs}/\*>", output)
-    assert re.search(rf"argument <ClusterProbe>\nargument <{base}/shop/probe-\d+>\n", output)
+    assert re.search(rf"argument <{base}/shop/probe-clusters-\d+/probe.jar:{libs}/\*>", output)
+    assert re.search(rf"argument <ClusterProbe>\nargument <{base}/shop/probe-clusters-\d+>\n", output)
     assert "argument file" not in output
 
 

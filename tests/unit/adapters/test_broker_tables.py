@@ -36,8 +36,8 @@ class OnePartitionConsumer:
         self._next = 0
 
     def incremental_assign(self, partitions: list[ClientPartition]) -> None:
-        """Begin at the beginning."""
-        self._next = 0
+        """Begin at the named offset."""
+        self._next = partitions[0].offset
         type(self).beginnings += 1
 
     def incremental_unassign(self, partitions: list[ClientPartition]) -> None:
@@ -65,8 +65,15 @@ def consumer(monkeypatch: pytest.MonkeyPatch) -> type[OnePartitionConsumer]:
     return Fresh
 
 
-def read(reader: TableReader, consumer: type[OnePartitionConsumer], topic_id: str = "") -> dict[bytes | None, Any]:
-    return reader.read(P0.topic, topic_id, {P0: len(consumer.log)})
+def read(
+    reader: TableReader, consumer: type[OnePartitionConsumer], topic_id: str = "", start: int = 0
+) -> dict[bytes | None, Any]:
+    return reader.read(P0.topic, topic_id, {P0: start}, {P0: len(consumer.log)})
+
+
+def test_reading_begins_at_the_exact_start(consumer: type[OnePartitionConsumer]) -> None:
+    """A client that has to find the beginning of a partition itself takes up to a second."""
+    assert {b"b": b"2", b"c": b"3"} == read(TableReader({}), consumer, start=1)
 
 
 def test_only_what_came_since_is_read(consumer: type[OnePartitionConsumer]) -> None:

@@ -24,7 +24,6 @@ from kafka_migration.preflight.host.asking_clusters import (
     on_host,
     read_answers,
 )
-from kafka_migration.preflight.host.asking_host import machine
 from kafka_migration.preflight.host.machine_checks import host_clock
 from kafka_migration.preflight.host.target_space_check import target_space
 from kafka_migration.preflight.host.tools_checks import cluster_clocks, host_brokers, quotas
@@ -70,15 +69,6 @@ def test_all_checks_ask_the_host_once(run: Run, scene: Scene) -> None:
     run_checks(asking, scene)
 
     assert ["clusters"] == [str(probe.subject) for probe in run.second_host.probes]
-
-
-def test_host_is_asked_about_itself_first(run: Run, scene: Scene) -> None:
-    """The host answers one probe of a migration at a time: one that clusters delay must not delay the other."""
-    run.second_host = run.host
-    answers_of_host(scene)
-    machine(scene)
-
-    assert ["host", "clusters"] == [str(probe.subject) for probe in run.host.probes]
 
 
 def test_host_without_an_answer_about_itself_is_asked_about_the_clusters(
@@ -169,7 +159,7 @@ def test_errors_hide_secrets_and_output_is_as_printed() -> None:
 
 
 def _refused(_: HostProbe) -> HostReply:
-    raise TransientError("HOST_LOCKED: process 5 has held the probing of this migration for over 130 s")
+    raise TransientError("HOST_LOCKED: process 5 has held the probing-clusters of this migration for over 130 s")
 
 
 def _lost(_: HostProbe) -> HostReply:

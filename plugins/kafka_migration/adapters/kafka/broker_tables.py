@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 
 from kafka_migration.adapters.kafka.kafka_client import may_pass, reader_settings
@@ -57,14 +57,16 @@ class TableReader:
         self._consumer: Consumer | None = None
         self._followed: dict[str, _Followed] = {}
 
-    def read(self, topic: str, topic_id: str, end_offsets: Offsets) -> Table:
+    def read(self, topic: str, topic_id: str, start_offsets: Offsets, end_offsets: Offsets) -> Table:
         """Return the latest value of each key before the ends, read committed.
 
-        Raises `KafkaException`, and `TimeoutError` if nothing arrives for a while; then the next read starts from the
-        beginning. If the caller's time ends while records are arriving, the next read continues there.
+        A new client starts at exact offsets at once, but takes up to a second to find the beginning of a partition
+        itself (seen with librdkafka 2.16). Raises `KafkaException`, and `TimeoutError` if nothing arrives for a while;
+        then the next read starts from the beginning. If the caller's time ends while records are arriving, the next
+        read continues there.
         """
         try:
-            followed = self._follow(topic, topic_id, end_offsets)
+            followed = self._follow(topic, topic_id, start_offsets, end_offsets)
             self._read_to(followed, end_offsets)
         except _CutShort:
             raise
@@ -80,15 +82,15 @@ class TableReader:
         if consumer is not None:
             consumer.close()
 
-    def _follow(self, topic: str, topic_id: str, end_offsets: Offsets) -> _Followed:
+    def _follow(self, topic: str, topic_id: str, start_offsets: Offsets, end_offsets: Offsets) -> _Followed:
         known = self._followed.get(topic)
         if known is not None and known.goes_on(topic_id, end_offsets):
             return known
         consumer = self._open()
         if known is not None:
             consumer.incremental_unassign([ClientPartition(*p) for p in known.next_offsets])
-        self._followed[topic] = _Followed(topic_id, next_offsets=dict.fromkeys(end_offsets, 0))
-        consumer.incremental_assign([ClientPartition(*p, OFFSET_BEGINNING) for p in sorted(end_offsets)])
+        self._followed[topic] = _Followed(topic_id, next_offsets=dict(start_offsets))
+        consumer.incremental_assign([ClientPartition(*p, offset) for p, offset in sorted(start_offsets.items())])
         return self._followed[topic]
 
     def _read_to(self, followed: _Followed, end_offsets: Offsets) -> None:

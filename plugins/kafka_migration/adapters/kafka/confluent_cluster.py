@@ -212,22 +212,25 @@ class ConfluentCluster(BrokerCalls, GroupCalls, RecordReads):
         found = self._described([topic]).get(topic)
         if found is None:
             return []
-        partitions = [TopicPartition(topic, number) for number in range(len(found.partitions))]
-        ends = self.log_end_offsets(partitions, "read_committed")
-        if len(ends) < len(partitions):
-            raise TransientError(f"{self.name}: not all partitions of {topic} can be read now")
-        table = self._call(lambda: self._tables.read(topic, str(found.topic_id), ends))
+        starts, ends = self._whole_log(topic, len(found.partitions), "read_committed")
+        table = self._call(lambda: self._tables.read(topic, str(found.topic_id), starts, ends))
         return list(table.items())
 
     def read_log(self, topic: str, time_limit_s: float) -> Iterator[tuple[bytes | None, bytes | None]]:
         """Yield (key, value) of each record that the topic holds at the time of the call, read uncommitted."""
         found = self._described([topic]).get(topic)
-        partitions = [TopicPartition(topic, number) for number in range(len(found.partitions) if found else 0)]
-        starts = self.log_start_offsets(partitions)
-        ends = self.log_end_offsets(partitions, "read_uncommitted")
+        starts, ends = self._whole_log(topic, len(found.partitions) if found else 0, "read_uncommitted")
+        return self.records_between(starts, ends, time_limit_s)
+
+    def _whole_log(
+        self, topic: str, count: int, isolation: IsolationLevel
+    ) -> tuple[dict[TopicPartition, int], dict[TopicPartition, int]]:
+        """Return the start and the end of each of the topic's partitions. Raises `TransientError` if one is unknown."""
+        partitions = [TopicPartition(topic, number) for number in range(count)]
+        starts, ends = self.log_start_offsets(partitions), self.log_end_offsets(partitions, isolation)
         if not starts.keys() == ends.keys() == set(partitions):
             raise TransientError(f"{self.name}: not all partitions of {topic} can be read now")
-        return self.records_between(starts, ends, time_limit_s)
+        return starts, ends
 
     def close(self) -> None:
         """Close the consumer that follows tables, if there is one; the next read starts from the beginning."""

@@ -23,9 +23,9 @@
 #   reservation     the holder                       generation   the last generation started
 #   stopped-<n>     no generation up to n may start, because they were asked to stop
 #   barred-<n>      the same, because they started too late or a later generation followed
-#   lock.<n>        the call that works, or worked, on the migration; probing.<n>: the same for probes
+#   lock.<n>        the call that works, or worked, on the migration; probing-<subject>.<n>: the same for probes
 #   journal         epoch_s uptime_s verb generation pid outcome; journal.1 has the events before
-#   probe-<pid>/    the files of a running probe
+#   probe-<subject>-<pid>/   the files of a running probe
 #   gen-<n>/        manifest, alarms, files of the launch, supervise (this text), console.log, mirrormaker.log,
 #                   and the records supervisor, watcher, java, lease, exit, killed, expired; `secrets` is a link into
 #                   memory if there is a tmpfs, and secrets-place has its target

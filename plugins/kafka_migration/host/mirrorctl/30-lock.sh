@@ -1,7 +1,8 @@
 # ---------------------------------------------------------------- the lock
 
 # The live owner of the highest lock.<n> holds the lock. It needs no release, because it ends with its owner. The
-# highest file is never removed, so an old number cannot be acquired again. Probes have a lock of their own, probing.<n>.
+# highest file is never removed, so an old number cannot be acquired again. The probes of each subject have a lock of
+# their own, probing-<subject>.<n>.
 
 # highest_lock <name>: set `lock_number` to the highest number of a lock, 0 if there is none.
 highest_lock() {

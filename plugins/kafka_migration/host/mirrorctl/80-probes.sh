@@ -1,7 +1,8 @@
 # ---------------------------------------------------------------- probes
 
-# A probe reads only. It needs no reservation and only the lock of probes, so it also works while MirrorMaker runs. A
-# caller names a subject, names, topics and the settings of two clients; the program is the one in PROBE_JAR and no other.
+# A probe reads only. It needs no reservation and only the lock of its subject, so it also works while MirrorMaker runs,
+# and the host answers about itself while a program asks the clusters. A caller names a subject, names, topics and the
+# settings of two clients; the program is the one in PROBE_JAR and no other.
 probe() {
     subject=$generation
     check_probe
@@ -78,19 +79,22 @@ find_probe_tools() {
     find_tools
 }
 
-# Set `gen_dir` to the folder of this probe. It is made under another name first, so that it never exists without its
-# owner. The owner of the lock first ends what a killed probe left, so there are never two.
+# Set `gen_dir` to the folder of this probe, and `probe_name` to its name. It is made under another name first, so that
+# it never exists without its owner. The owner of the lock first ends what a killed probe of the subject left, so there
+# are never two.
 make_probe_folder() {
     mkdir -p "$dir" 2>/dev/null || refuse_write "$dir"
-    hold probing "$PROBE_WAIT_S"
-    kill_marked 'probe-[0-9][0-9]*' || refuse HOST_LOCKED "processes$marked of an earlier probe could not be killed"
+    hold "probing-$subject" "$PROBE_WAIT_S"
+    kill_marked "probe-$subject-[0-9][0-9]*" ||
+        refuse HOST_LOCKED "processes$marked of an earlier probe could not be killed"
     remove_left_probes
-    gen_dir=$dir/probe-$$
-    rm -rf "$dir/.probe-$$"
+    probe_name=probe-$subject-$$
+    gen_dir=$dir/$probe_name
+    rm -rf "$dir/.$probe_name"
     process_facts $$
-    { mkdir "$dir/.probe-$$" && put "$dir/.probe-$$/owner" "$$ $process_start $boot_id" &&
-        mv "$dir/.probe-$$" "$gen_dir"; } 2>/dev/null || refuse_write "$gen_dir"
-    trap 'remove_with_secrets "$dir/probe-$$"' EXIT
+    { mkdir "$dir/.$probe_name" && put "$dir/.$probe_name/owner" "$$ $process_start $boot_id" &&
+        mv "$dir/.$probe_name" "$gen_dir"; } 2>/dev/null || refuse_write "$gen_dir"
+    trap 'remove_with_secrets "$dir/$probe_name"' EXIT
     trap 'exit 143' TERM HUP INT
     [ "$subject" = host ] || start_guard
     write_files
@@ -106,7 +110,7 @@ start_guard() {
 
 guard() {
     trap : TERM HUP INT
-    gen_dir=$dir/probe-$generation
+    gen_dir=$dir/probe-clusters-$generation
     while is_owner_alive "$gen_dir/owner"; do
         nap
     done
@@ -122,7 +126,7 @@ remove_left_probes() {
 
 # end_left_probe <folder>
 end_left_probe() {
-    is_number "${1##*-}" && kill_marked "probe-${1##*-}"
+    is_number "${1##*-}" && kill_marked "${1##*/}"
     remove_with_secrets "$1"
 }
 
@@ -164,7 +168,7 @@ look_up_names() {
     [ $# -le "$NAMES_MAX" ] || refuse HOST_REFUSED "more than $NAMES_MAX names"
     for lookup_name in "$@"; do
         # With the marker, the next probe ends it if this call is killed.
-        KAFKA_MIGRATION_ID="$migration/probe-$$" KAFKA_MIGRATION_HOME="$base" \
+        KAFKA_MIGRATION_ID="$migration/$probe_name" KAFKA_MIGRATION_HOME="$base" \
             getent ahosts "$lookup_name" </dev/null >"$gen_dir/name.$lookup_name" 2>/dev/null &
         lookups="$lookups $!/$lookup_name" lookup_pids="$lookup_pids $!"
     done
@@ -187,7 +191,7 @@ await_children() {
         while process_facts "$child_pid"; do
             read_uptime
             [ "$uptime_s" -lt "$children_deadline" ] || kill -s KILL "$child_pid" 2>/dev/null
-            nap
+            sleep 0.05 2>/dev/null || sleep 1
         done
     done
 }
@@ -221,7 +225,7 @@ run_java() {
         { echo 0 >/proc/self/coredump_filter; } 2>/dev/null
         { echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null
         # shellcheck disable=SC2030,SC2031 # only the program gets these two
-        export KAFKA_MIGRATION_ID="$migration/probe-$$" KAFKA_MIGRATION_HOME="$base"
+        export KAFKA_MIGRATION_ID="$migration/$probe_name" KAFKA_MIGRATION_HOME="$base"
         # Not every BusyBox has nice.
         probe_nice=
         command -v nice >/dev/null && probe_nice="nice -n 10"

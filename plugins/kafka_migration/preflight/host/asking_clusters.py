@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
@@ -13,18 +12,16 @@ from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.connections.secrets import without_secrets
 from kafka_migration.core.documents.codec import Document, read
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Refused, TransientError
+from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.mirror.host import HostProbe, ProbeSubject
 from kafka_migration.core.text.terminal_text import storable_document
 from kafka_migration.engines.launching import endpoints_options, render_properties
-from kafka_migration.preflight.host.asking_host import machine, tools_of
-from kafka_migration.preflight.scene.check import BOTH_AND_HOST, Asked, Fact, UnknownFact, without_mirrormaker
+from kafka_migration.preflight.host.asking_host import tools_of
+from kafka_migration.preflight.scene.check import Fact, UnknownFact, without_mirrormaker
 from kafka_migration.preflight.scene.scene import SIDES, Scene, asked_once
 
 T = TypeVar("T")
-# Whom a check asks that needs an answer of the client on the host.
-ASKED = BOTH_AND_HOST | {Asked.TOOLS}
 # The longest quote of an error.
 LONGEST_REASON = 500
 # The exit of a program that was not run, because other probes of the migration were.
@@ -96,10 +93,6 @@ def on_host(scene: Scene, question: Question[T]) -> Mapping[Side, T | UnknownFac
 @asked_once
 def answers_of_host(scene: Scene) -> HostAnswers:
     """Return the answers to all questions about both sides."""
-    # The host answers one probe of a migration at a time, so the short one, about itself, comes first. Its error is
-    # that of the checks that need it.
-    with suppress(Refused, TransientError):
-        machine(scene)
     settings = {side: java_properties(scene.named(side).connection, each) for side, each in settings_of(scene).items()}
     mirror = scene.migration.mirror
     probe = HostProbe(

@@ -13,8 +13,8 @@ from kafka_migration.core.migration.settings import MirrorSettings
 from kafka_migration.core.mirror.client_sizes import heap_for, tasks_for
 from kafka_migration.preflight.clusters.heap_check import partition_count
 from kafka_migration.preflight.clusters.limits_check import largest_request
-from kafka_migration.preflight.host.asking_clusters import ASKED, Question, on_host, without_tools
-from kafka_migration.preflight.scene.check import Fact, Findings, check, warnings_of_sides
+from kafka_migration.preflight.host.asking_clusters import Question, on_host, without_tools
+from kafka_migration.preflight.scene.check import BOTH, Asked, Fact, Findings, check, warnings_of_sides
 from kafka_migration.preflight.scene.scene import Scene, facts
 
 # In microseconds.
@@ -28,7 +28,7 @@ _ROUND_TRIP = Question(
 )
 
 
-@check("mirror tasks", asks=ASKED, needs=("limits", "host"), unless=without_tools, warns=True)
+@check("mirror tasks", asks=BOTH | {Asked.TOOLS}, needs=("limits", "host"), unless=without_tools, warns=True)
 def mirror_tasks(scene: Scene) -> Findings:
     """MirrorMaker has enough tasks for the round trip between its host and the clusters."""
     mirror, partitions, largest = scene.migration.mirror, partition_count(scene), largest_request(scene)

@@ -10,8 +10,8 @@ from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.preflight.host.asking_clusters import ASKED, Question, on_host, without_tools
-from kafka_migration.preflight.scene.check import Fact, Findings, UnknownFact, check, warnings_of_sides
+from kafka_migration.preflight.host.asking_clusters import Question, on_host, without_tools
+from kafka_migration.preflight.scene.check import Asked, Fact, Findings, UnknownFact, check, warnings_of_sides
 from kafka_migration.preflight.scene.scene import Scene
 
 
@@ -41,7 +41,7 @@ def _warn(scene: Scene) -> Findings:
     return warnings_of_sides({"source": source, "target": _NOT_REPORTED if is_silent else target})
 
 
-@check("target space", asks=ASKED, needs=("topics", "host"), warn=_warn, unless=without_tools)
+@check("target space", asks={Asked.TOOLS}, needs=("topics", "host"), warn=_warn, unless=without_tools)
 def target_space(scene: Scene) -> Findings:
     """The target's log directories have room for the copy."""
     source, target = on_host(scene, _SPACE).values()

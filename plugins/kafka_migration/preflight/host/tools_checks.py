@@ -13,7 +13,6 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.preflight.host.asking_clusters import (
-    ASKED,
     LONGEST_REASON,
     Question,
     last_error,
@@ -21,7 +20,15 @@ from kafka_migration.preflight.host.asking_clusters import (
     without_tools,
 )
 from kafka_migration.preflight.host.asking_host import NamesOnHost, clock_findings, host_of, machine
-from kafka_migration.preflight.scene.check import Fact, Findings, UnknownFact, check, warnings_of_sides
+from kafka_migration.preflight.scene.check import (
+    BOTH_AND_HOST,
+    Asked,
+    Fact,
+    Findings,
+    UnknownFact,
+    check,
+    warnings_of_sides,
+)
 from kafka_migration.preflight.scene.scene import Scene, facts
 
 # Why each broker did not answer, by its address; empty if it did.
@@ -46,7 +53,7 @@ def _host_brokers_warnings(scene: Scene) -> Findings:
 
 @check(
     "host brokers",
-    asks=ASKED,
+    asks=BOTH_AND_HOST | {Asked.TOOLS},
     needs=("clusters", "host"),
     warn=_host_brokers_warnings,
     unless=without_tools,
@@ -111,7 +118,7 @@ _NO_TIME = UnknownFact(_CLOCK.fact, "its controller does not show it (Kafka 3.3 
 _LATEST_MS = 10**14
 
 
-@check("cluster clocks", asks=ASKED, needs=("clusters", "host"), unless=without_tools, warns=True)
+@check("cluster clocks", asks={Asked.TOOLS}, needs=("clusters", "host"), unless=without_tools, warns=True)
 def cluster_clocks(scene: Scene) -> Findings:
     """The clocks of the MirrorMaker host and of both clusters agree."""
     answers = on_host(scene, _CLOCK)
@@ -174,7 +181,7 @@ _RATES = {
 }
 
 
-@check("quotas", asks=ASKED, needs=("clusters", "host"), unless=without_tools, warns=True)
+@check("quotas", asks={Asked.TOOLS}, needs=("clusters", "host"), unless=without_tools, warns=True)
 def quotas(scene: Scene) -> Findings:
     """No quota slows MirrorMaker; those that may are warnings."""
     principal = scene.airflow.connections.principal
