@@ -68,7 +68,7 @@ def consumer(monkeypatch: pytest.MonkeyPatch) -> type[OnePartitionConsumer]:
 def read(
     reader: TableReader, consumer: type[OnePartitionConsumer], topic_id: str = "", start: int = 0
 ) -> dict[bytes | None, Any]:
-    return reader.read(P0.topic, topic_id, {P0: start}, {P0: len(consumer.log)})
+    return reader.read(P0.topic, topic_id, {P0: len(consumer.log)}, lambda: {P0: start})
 
 
 def test_reading_begins_at_the_exact_start(consumer: type[OnePartitionConsumer]) -> None:

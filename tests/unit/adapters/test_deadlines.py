@@ -119,8 +119,8 @@ def test_table_that_is_cut_short_is_read_on(clock: Clock, monkeypatch: pytest.Mo
     monkeypatch.setattr(kafka_tables, "Consumer", Slow)
     reader = TableReader({})
     with at_most(5), pytest.raises(TimeoutError):
-        reader.read(P0.topic, "", {P0: 0}, {P0: 3})
+        reader.read(P0.topic, "", {P0: 3}, lambda: {P0: 0})
     with at_most(5):
-        table = reader.read(P0.topic, "", {P0: 0}, {P0: 3})
+        table = reader.read(P0.topic, "", {P0: 3}, lambda: {P0: 0})
 
     assert ({b"a": b"1", b"b": b"2", b"c": b"3"}, 1) == (table, Slow.beginnings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,16 +57,19 @@ class TableReader:
         self._consumer: Consumer | None = None
         self._followed: dict[str, _Followed] = {}
 
-    def read(self, topic: str, topic_id: str, start_offsets: Offsets, end_offsets: Offsets) -> Table:
+    def read(self, topic: str, topic_id: str, end_offsets: Offsets, starts: Callable[[], Offsets]) -> Table:
         """Return the latest value of each key before the ends, read committed.
 
-        A new client starts at exact offsets at once, but takes up to a second to find the beginning of a partition
-        itself (seen with librdkafka 2.16). Raises `KafkaException`, and `TimeoutError` if nothing arrives for a while;
-        then the next read starts from the beginning. If the caller's time ends while records are arriving, the next
-        read continues there.
+        `starts` returns the first offsets; it is asked only if the topic is read from its beginning. A client begins
+        at exact offsets at once, but takes up to a second to find the beginning of a partition itself (seen with
+        librdkafka 2.16).
+
+        Raises `KafkaException`, what `starts` raises, and `TimeoutError` if nothing arrives for a while; then the next
+        read starts from the beginning. If the caller's time ends while records are arriving, the next read continues
+        there.
         """
         try:
-            followed = self._follow(topic, topic_id, start_offsets, end_offsets)
+            followed = self._follow(topic, topic_id, end_offsets, starts)
             self._read_to(followed, end_offsets)
         except _CutShort:
             raise
@@ -82,11 +85,11 @@ class TableReader:
         if consumer is not None:
             consumer.close()
 
-    def _follow(self, topic: str, topic_id: str, start_offsets: Offsets, end_offsets: Offsets) -> _Followed:
+    def _follow(self, topic: str, topic_id: str, end_offsets: Offsets, starts: Callable[[], Offsets]) -> _Followed:
         known = self._followed.get(topic)
         if known is not None and known.goes_on(topic_id, end_offsets):
             return known
-        consumer = self._open()
+        consumer, start_offsets = self._open(), starts()
         if known is not None:
             consumer.incremental_unassign([ClientPartition(*p) for p in known.next_offsets])
         self._followed[topic] = _Followed(topic_id, next_offsets=dict(start_offsets))

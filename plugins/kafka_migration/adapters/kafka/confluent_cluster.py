@@ -31,7 +31,7 @@ from kafka_migration.core.connections.connection_checks import protocol_of
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.kafka.cluster import Certificate, ClusterFacts, IsolationLevel, NewTopic, TopicDescription
-from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.text.shortened import some
 
 LEADER_TIMEOUT_S = 60.0
@@ -212,25 +212,28 @@ class ConfluentCluster(BrokerCalls, GroupCalls, RecordReads):
         found = self._described([topic]).get(topic)
         if found is None:
             return []
-        starts, ends = self._whole_log(topic, len(found.partitions), "read_committed")
-        table = self._call(lambda: self._tables.read(topic, str(found.topic_id), starts, ends))
+        partitions = [TopicPartition(topic, number) for number in range(len(found.partitions))]
+        ends = self._complete(partitions, self.log_end_offsets(partitions, "read_committed"))
+
+        def starts() -> Offsets:
+            return self._complete(partitions, self.log_start_offsets(partitions))
+
+        table = self._call(lambda: self._tables.read(topic, str(found.topic_id), ends, starts))
         return list(table.items())
 
     def read_log(self, topic: str, time_limit_s: float) -> Iterator[tuple[bytes | None, bytes | None]]:
         """Yield (key, value) of each record that the topic holds at the time of the call, read uncommitted."""
         found = self._described([topic]).get(topic)
-        starts, ends = self._whole_log(topic, len(found.partitions) if found else 0, "read_uncommitted")
+        partitions = [TopicPartition(topic, number) for number in range(len(found.partitions) if found else 0)]
+        starts = self._complete(partitions, self.log_start_offsets(partitions))
+        ends = self._complete(partitions, self.log_end_offsets(partitions, "read_uncommitted"))
         return self.records_between(starts, ends, time_limit_s)
 
-    def _whole_log(
-        self, topic: str, count: int, isolation: IsolationLevel
-    ) -> tuple[dict[TopicPartition, int], dict[TopicPartition, int]]:
-        """Return the start and the end of each of the topic's partitions. Raises `TransientError` if one is unknown."""
-        partitions = [TopicPartition(topic, number) for number in range(count)]
-        starts, ends = self.log_start_offsets(partitions), self.log_end_offsets(partitions, isolation)
-        if not starts.keys() == ends.keys() == set(partitions):
-            raise TransientError(f"{self.name}: not all partitions of {topic} can be read now")
-        return starts, ends
+    def _complete(self, partitions: Collection[TopicPartition], offsets: Offsets) -> Offsets:
+        """Return the offsets. Raises `TransientError` if that of one of the partitions is unknown."""
+        if unknown := set(partitions) - offsets.keys():
+            raise TransientError(f"{self.name}: not all partitions of {min(unknown).topic} can be read now")
+        return offsets
 
     def close(self) -> None:
         """Close the consumer that follows tables, if there is one; the next read starts from the beginning."""
