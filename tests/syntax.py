@@ -6,10 +6,11 @@ A tree stays as it is, because every rule of the process reads the same one.
 from __future__ import annotations
 
 import ast
-import gc
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from kafka_migration.adapters.system.collector import without_collections
 
 
 def parsed(text: str, **options: Any) -> Any:
@@ -18,13 +19,8 @@ def parsed(text: str, **options: Any) -> Any:
     No collection runs meanwhile: a finalizer would let other threads run, and Python 3.11 ends with a `SystemError`
     if one of them parses too, for example to print a traceback (python/cpython issue 106905).
     """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
+    with without_collections():
         return ast.parse(text, **options)
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 @cache

@@ -32,12 +32,22 @@ def collections() -> Iterator[list[str]]:
     gc.callbacks.remove(note)
 
 
-def test_no_collection_runs_while_a_source_is_parsed(collections: list[str]) -> None:
+def test_no_collection_runs_while_a_source_is_parsed(collections: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """No finalizer can let another thread parse in the middle; collections run again afterwards."""
     text = "x = [" + "1, " * 10_000 + "]"
-    collections.clear()
+    parse = ast.parse
+    during: list[list[str]] = []
+
+    def watched(text: str) -> ast.Module:
+        collections.clear()
+        tree = parse(text)
+        during.append(list(collections))
+        return tree
+
+    monkeypatch.setattr(ast, "parse", watched)
     parsed(text)
-    assert not collections
+    monkeypatch.undo()
+    assert during == [[]]
     ast.literal_eval(text.removeprefix("x = "))
     assert collections
 
