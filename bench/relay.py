@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -26,7 +26,6 @@ class Relay:
 
     def __init__(self, port: int, to_port: int, one_way_s: float) -> None:
         self._port, self._to_port, self._one_way_s = port, to_port, one_way_s
-        self._has_ended = False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="relay", daemon=True)
 
@@ -46,7 +45,6 @@ class Relay:
     async def _end(self) -> None:
         # The next relay may use the same port.
         self._server.close()
-        self._has_ended = True
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for task in others:
             task.cancel()
@@ -57,10 +55,10 @@ class Relay:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         far_reader, far_writer = await asyncio.open_connection(HOST, self._to_port)
-        # The end of the relay cancels both; asyncio would print a traceback per connection.
-        with suppress(asyncio.CancelledError):
+        try:
             await asyncio.gather(self._pass(reader, far_writer), self._pass(far_reader, writer))
-        if self._has_ended:
+        except asyncio.CancelledError:
+            # The end of the relay; asyncio would print a traceback per connection.
             writer.close()
             far_writer.close()
 

@@ -51,7 +51,7 @@ is_larger() {
 }
 
 nap() {
-    sleep 0.2 2>/dev/null || sleep 1
+    sleep "${1:-0.2}" 2>/dev/null || sleep 1
 }
 
 # is_number <text>: an integer that shell arithmetic reads as decimal.

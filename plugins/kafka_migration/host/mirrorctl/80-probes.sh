@@ -191,7 +191,7 @@ await_children() {
         while process_facts "$child_pid"; do
             read_uptime
             [ "$uptime_s" -lt "$children_deadline" ] || kill -s KILL "$child_pid" 2>/dev/null
-            sleep 0.05 2>/dev/null || sleep 1
+            nap 0.05
         done
     done
 }
