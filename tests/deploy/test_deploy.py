@@ -83,7 +83,7 @@ def test_first_steps_of_the_installation_page_work(stock: StockAirflow, clusters
 
 
 def commands_in_folders(page: str) -> str:
-    """Return the page with the command of an Airflow that has the folders, in place of the wheel's."""
+    """Return the page with the command of a copy as folders; it replaces the command of the wheel."""
     ours, theirs = "PYTHONPATH=plugins python -m kafka_migration", "kafka-migration"
     assert f"With folders, `{ours}` replaces `{theirs}`." in page
     return re.sub(rf"^{theirs} ", f"{ours} ", page, flags=re.MULTILINE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from kafka_migration.adapters.store.document_files import rooted
@@ -139,15 +140,10 @@ def run_plan(run: MigrationRun) -> RunPlan:
 
 def _asked(run: MigrationRun) -> tuple[ClusterFacts, ClusterFacts, Collection[str] | None]:
     """Return the facts of the source and of the target, and the names for the patterns; all are asked at once."""
-    # Opening a cluster asks Airflow, which is done in this thread.
-    source, target = run.source, run.target
-    asked: dict[str, Callable[[], Any]] = {
-        "source": source.facts,
-        "target": target.facts,
-        "listed": lambda: names_to_match(run),
-    }
-    answers: dict[str, Any] = of_each(asked, lambda each: asked[each]())
-    return answers["source"], answers["target"], answers["listed"]
+    # Naming a cluster opens it, which asks Airflow: in this thread.
+    asks: tuple[Callable[[], Any], ...] = (run.source.facts, run.target.facts, partial(names_to_match, run))
+    source, target, listed = of_each(asks, lambda ask: ask()).values()
+    return source, target, listed
 
 
 def _not_planned(run: MigrationRun, findings: tuple[Finding, ...]) -> RunPlan:

@@ -32,8 +32,7 @@ def names_to_match(run: MigrationRun) -> Collection[str] | None:
 def record_topic_list(run: MigrationRun, listed: Collection[str] | None) -> TopicList | None:
     """Compare the patterns with the topics of `names_to_match` and record the result; `None` without them.
 
-    After the last cutover a pattern takes no new topic: its producers
-    and consumers may already use the target.
+    After the last cutover a pattern takes no new topic: its producers and consumers may already use the target.
     """
     if listed is None:
         return None
