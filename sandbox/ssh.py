@@ -57,9 +57,15 @@ class SshHost:
         """The server's public key as `ssh-ed25519 AAAA…`, without the comment."""
         return " ".join((self.folder / "host_key.pub").read_text().split()[:2])
 
+    @property
+    def _home(self) -> Path:
+        """The home of each session: the shell must not run the start-up files of the user's own home."""
+        return self.folder / "home"
+
     def prepare(self, environment: Mapping[str, str]) -> None:
         """Make both key pairs, the client's known hosts and the server's configuration."""
         self.folder.mkdir(parents=True, mode=0o700)
+        self._home.mkdir(mode=0o700)
         self.mirror_home.mkdir(mode=0o700, parents=True)
         self.memory.mkdir(mode=0o700)
         for name in ("host_key", "client_key"):
@@ -136,6 +142,7 @@ SetEnv {variables}
         java_folder = str(Path(java(environment)).parent)
         java_options = (*kafka_options(), *self.java_options)
         return {
+            "HOME": str(self._home),
             "PATH": os.pathsep.join(dict.fromkeys((java_folder, *SYSTEM_FOLDERS))),
             "KAFKA_HOME": str(kafka_home()),
             "KAFKA_MIGRATION_HOME": str(self.mirror_home),

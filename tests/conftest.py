@@ -17,6 +17,8 @@ from xdist.scheduler import LoadScopeScheduling
 # Airflow reads its home when it is first imported: no test may see (or make) the user's own.
 os.environ["AIRFLOW_HOME"] = tempfile.mkdtemp(prefix="kafka-migration-tests-")
 os.environ["AIRFLOW__CORE__LOAD_EXAMPLES"] = "False"
+# No test reads or writes the cache of the user.
+os.environ["AIRFLOW__KAFKA_MIGRATION__CLASS_ARCHIVES"] = ""
 
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.migration_file.loading import load_migration

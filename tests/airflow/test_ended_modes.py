@@ -8,10 +8,11 @@ from airflow.sdk.exceptions import DownstreamTasksSkipped
 
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.orchestration.factory import migration_dags
-from kafka_migration.orchestration.operators.copying import StartMirrorOperator
+from kafka_migration.orchestration.operators.copying import PlanOperator, StartMirrorOperator
 from tests.airflow.world import World
 from tests.steps.cutover import judge_cutover
 from tests.steps.tasks import BEFORE_START
+from tests.steps.world import P0, RECORD
 
 MOVING = ["after_cutover", "approve", "confirm_cutover", "restore_settings", "sync_offsets"]
 PLANNING = ["drain_groups", "plan_offsets", "translate_offsets"]
@@ -39,6 +40,53 @@ def test_start_skips_the_stop_of_producers(world: World, mode: Mode) -> None:
     assert "generation" in world.task_instance.xcoms["return_value"]
 
 
+COPYING = ["create_topics", "start_mirror", "watch_lag"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "others"),
+    [
+        (Mode.SYNC, [*PLANNING, *MOVING]),
+        (Mode.VALIDATE, [*PLANNING, *MOVING]),
+        (Mode.REHEARSE, MOVING),
+    ],
+)
+def test_plan_with_nothing_to_do_skips_the_copy(world: World, mode: Mode, others: list[str]) -> None:
+    """The tasks that create and copy are skipped at once, with those that the mode does not need."""
+    world.source.produce("orders", 0, RECORD)
+    world.copy_and_judge({P0: 1})
+    world.next_run()
+    world.params = {"mode": str(mode)}
+    world.do("preflight", "reserve")
+    world.begin("plan")
+
+    assert sorted([*COPYING, "stop_producers", *others]) == skipped(world, "plan")
+    assert world.task_instance.xcoms["return_value"]["is_done"]
+
+
+def test_night_with_nothing_to_do_skips_the_copy(world: World) -> None:
+    """In the nightly DAG `plan` skips the three tasks that it has."""
+    world.extend_file('nightly:\n  cron: "0 1 * * *"\n')
+    night = dag_task(world, "plan", "kafka_nightly_sync")
+    assert isinstance(night, PlanOperator)
+
+    assert COPYING == night.skips(Mode.SYNC, {"is_done": True})
+    assert [] == night.skips(Mode.SYNC, {"is_done": False})
+
+
+def test_tasks_after_a_skipped_copy_still_run(world: World) -> None:
+    """Teardowns always run, `validate_topics` runs if one task before it succeeded, and no other task follows."""
+    skips = {*COPYING, "stop_producers"}
+    for kind in ("kafka_migration", "kafka_nightly_sync"):
+        dag = migration_dags(world.migrations)[f"{kind}__shop"]
+        after = {task.task_id: task for task in dag.tasks if task.upstream_task_ids & skips}
+        assert {"stop_mirror", "validate_topics", "finish"} == set(after) - skips
+        assert after["stop_mirror"].is_teardown
+        assert after["finish"].is_teardown
+        assert after["validate_topics"].trigger_rule == "none_failed_min_one_success"
+        assert "stop_mirror" in after["validate_topics"].upstream_task_ids
+
+
 def test_cutover_asks_producers_to_stop(world: World) -> None:
     """In a cutover `start_mirror` skips nothing; in the nightly DAG there is no task to skip."""
     world.params = {"mode": "cutover"}
@@ -48,7 +96,7 @@ def test_cutover_asks_producers_to_stop(world: World) -> None:
     world.extend_file('nightly:\n  cron: "0 1 * * *"\n')
     night = dag_task(world, "start_mirror", "kafka_nightly_sync")
     assert isinstance(night, StartMirrorOperator)
-    assert [] == night.skips(Mode.SYNC)
+    assert [] == night.skips(Mode.SYNC, {})
 
 
 @pytest.mark.parametrize("mode", [Mode.SYNC, Mode.FOLLOW, Mode.VALIDATE])

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 
-from kafka_migration.airflow_adapters.installed_spark import installed_packages, python_versions, spark_versions
+from kafka_migration.airflow_adapters.installed_spark import installed_packages, python_versions
+from kafka_migration.airflow_adapters.kept_versions import spark_versions
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.spark.spark_target import SparkTarget
 from kafka_migration.core.spark.spark_versions import PythonVersions, SparkVersions

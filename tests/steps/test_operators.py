@@ -58,7 +58,7 @@ def test_plan_freezes_goals_and_lists_topics_to_create(world: World) -> None:
     summary = world.do("plan")
     world.source.produce("orders", 0, (b"c", b"3"))
 
-    assert {"create": ["orders", "audit"], "grow": {}, "offsets_to_copy": 2} == summary
+    assert {"is_done": False, "create": ["orders", "audit"], "grow": {}, "offsets_to_copy": 2} == summary
     assert 2 == world.run.evidence.require(Stored.PLAN).goals[P0]
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from kafka_migration.adapters.system.class_archives import folder_problem, keep, new_archive
 from kafka_migration.adapters.system.private_folder import private_folder, write_private
 from kafka_migration.airflow_adapters import airflow_settings as settings
-from kafka_migration.airflow_adapters.installed_spark import spark_target, spark_versions
+from kafka_migration.airflow_adapters.installed_spark import spark_target
+from kafka_migration.airflow_adapters.kept_versions import spark_versions
 from kafka_migration.airflow_adapters.spark_archive import archive_key
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused

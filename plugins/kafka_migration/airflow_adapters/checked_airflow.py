@@ -18,8 +18,8 @@ from kafka_migration.airflow_adapters.installed_spark import (
     python_versions,
     spark_client_findings,
     spark_target,
-    spark_versions,
 )
+from kafka_migration.airflow_adapters.kept_versions import spark_versions
 from kafka_migration.airflow_adapters.notifiers import notifier_problem
 from kafka_migration.airflow_adapters.task_thread import at_once, in_task_thread
 from kafka_migration.core.connections.java_properties import spark_options

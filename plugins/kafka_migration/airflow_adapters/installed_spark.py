@@ -31,8 +31,6 @@ from kafka_migration.core.spark.spark_versions import (
     LIBRARIES,
     PACKAGES,
     PythonVersions,
-    SparkVersions,
-    parsed_versions,
 )
 from kafka_migration.core.text.shortened import brief
 
@@ -45,11 +43,9 @@ print(json.dumps([list(sys.version_info[:2]), lacking]))
 """
 
 
-def spark_versions(binary: str) -> SparkVersions:
-    """Return the versions of Spark and Scala behind a command; it starts Java for some seconds."""
-    command = f"{binary} --version"
-    answer, problem = _answer([binary, "--version"], {**os.environ, **quick_launcher(os.environ)})
-    return SparkVersions(command, unknown=problem) if problem else parsed_versions(command, answer)
+def asked_spark(binary: str) -> tuple[str, str]:
+    """Return what Spark says of its versions, or why it does not; it starts Java for some seconds."""
+    return _answer([binary, "--version"], {**os.environ, **quick_launcher(os.environ)})
 
 
 def installed_packages() -> dict[str, str | None]:

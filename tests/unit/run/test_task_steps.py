@@ -48,6 +48,13 @@ def test_idle_run_skips_everything_between_its_first_and_last_task() -> None:
     assert not {"reserve", "stop_mirror", "judge"} & expected_skips(Mode.SYNC)
 
 
+def test_done_plan_skips_what_creates_and_copies() -> None:
+    """With nothing to create or copy a run still stops what an earlier run left, validates and judges."""
+    more = expected_skips(Mode.SYNC, is_done=True) - expected_skips(Mode.SYNC)
+
+    assert {"create_topics", "start_mirror", "watch_lag"} == more
+
+
 def test_pending_validation_skips_the_verdict_too() -> None:
     """If the next run validates, this one skips measuring and judging and has only mirrored."""
     more = expected_skips(Mode.SYNC, is_pending=True) - expected_skips(Mode.SYNC)

@@ -25,7 +25,7 @@ def java_build() -> list[object]:
     Raises `OSError` if there is none, or if it has not the files of a HotSpot JVM.
     """
     home = _java_home()
-    return [str(home), *(_seen(home / name) for name in ("release", "lib/modules", "lib/server/libjvm.so"))]
+    return [str(home), *(seen(home / name) for name in ("release", "lib/modules", "lib/server/libjvm.so"))]
 
 
 def _java_home() -> Path:
@@ -38,10 +38,10 @@ def _java_home() -> Path:
 def jars_in(folder: Path) -> list[Sequence[object]]:
     """Return the files of a folder in its own order, which is that of the class path. Raises `OSError`."""
     with os.scandir(folder) as entries:
-        return [[entry.name, *_seen(Path(entry.path))] for entry in entries]
+        return [[entry.name, *seen(Path(entry.path))] for entry in entries]
 
 
-def _seen(path: Path) -> list[int]:
-    """Return size and time of a file in whole seconds, by which a JVM recognizes a jar."""
+def seen(path: Path) -> list[int]:
+    """Return size and time of a file in whole seconds, by which a JVM recognizes a jar. Raises `OSError`."""
     found = path.stat()
     return [found.st_size, int(found.st_mtime)]

@@ -66,6 +66,8 @@ class TaskNeed(Enum):
     """The task always acts."""
     WORK = auto()
     """The run has something to do at its time."""
+    COPY = auto()
+    """The run has something to do at its time, and its plan has topics to create or records to copy."""
     VERDICT = auto()
     """The run validates: it has something to do, and its validation time is not over."""
     PLANS_GROUPS = auto()
@@ -86,13 +88,15 @@ class TaskStep:
     writes: tuple[str, ...] = ()
     dags: Collection[DagKind] = frozenset({DagKind.MANUAL, DagKind.NIGHTLY})
 
-    def is_skipped(self, mode: Mode, *, is_idle: bool, is_pending: bool, hooks: Collection[str]) -> bool:
+    def is_skipped(self, mode: Mode, *, is_idle: bool, is_done: bool, is_pending: bool, hooks: Collection[str]) -> bool:
         """Return whether a successful run skips the task; see `expected_skips`."""
         match self.need:
             case TaskNeed.NOTHING:
                 return False
             case TaskNeed.WORK:
                 return is_idle
+            case TaskNeed.COPY:
+                return is_idle or is_done
             case TaskNeed.VERDICT:
                 return is_idle or is_pending
             case TaskNeed.PLANS_GROUPS:
@@ -111,9 +115,9 @@ STEPS = (
     TaskStep(TaskId.PREFLIGHT, RunPhase.PREPARE, TaskNeed.NOTHING, ("preflight", "topic-list"), _ALL),
     TaskStep(TaskId.RESERVE, RunPhase.PREPARE, TaskNeed.WORK, ("reserve", "wait"), _ALL),
     TaskStep(TaskId.PLAN, RunPhase.PREPARE, TaskNeed.WORK, ("plan", "topic-list")),
-    TaskStep(TaskId.CREATE_TOPICS, RunPhase.PREPARE, TaskNeed.WORK, ("topics",)),
-    TaskStep(TaskId.START_MIRROR, RunPhase.COPY, TaskNeed.WORK, ("start",)),
-    TaskStep(TaskId.WATCH_LAG, RunPhase.COPY, TaskNeed.WORK, ("watch", "restart")),
+    TaskStep(TaskId.CREATE_TOPICS, RunPhase.PREPARE, TaskNeed.COPY, ("topics",)),
+    TaskStep(TaskId.START_MIRROR, RunPhase.COPY, TaskNeed.COPY, ("start",)),
+    TaskStep(TaskId.WATCH_LAG, RunPhase.COPY, TaskNeed.COPY, ("watch", "restart")),
     TaskStep(TaskId.STOP_MIRROR, RunPhase.STOP, TaskNeed.WORK, ("stop",)),
     TaskStep(TaskId.STOP_PRODUCERS, RunPhase.COPY, TaskNeed.MOVES_GROUPS, ("producers", "hook"), _MANUAL),
     TaskStep(
@@ -179,20 +183,26 @@ def idle_phases(mode: Mode) -> frozenset[RunPhase]:
 
 
 def expected_skips(
-    mode: Mode, *, is_idle: bool = False, is_pending: bool = False, hooks: Collection[str] = ()
+    mode: Mode,
+    *,
+    is_idle: bool = False,
+    is_done: bool = False,
+    is_pending: bool = False,
+    hooks: Collection[str] = (),
 ) -> frozenset[str]:
     """Return the tasks that a successful run of this mode skips; any other skip is an error.
 
     `hooks` are those in the migration file. A cutover without the hook `stop_producers` asks an operator instead.
-    `is_idle`: the run had nothing to do at its time, so only its first and last tasks ran. `is_pending`: the
-    validation time was over, so the next run validates and judges.
+    `is_idle`: the run had nothing to do at its time, so only its first and last tasks ran. `is_done`: its plan had
+    nothing to create and nothing to copy. `is_pending`: the validation time was over, so the next run validates and
+    judges.
     """
     if mode.rolls_back:
         return frozenset()
     return frozenset(
         step.task
         for step in steps_of(DagKind.MANUAL)
-        if step.is_skipped(mode, is_idle=is_idle, is_pending=is_pending, hooks=hooks)
+        if step.is_skipped(mode, is_idle=is_idle, is_done=is_done, is_pending=is_pending, hooks=hooks)
     )
 
 

@@ -43,8 +43,10 @@ class PlanDocument(Document):
     :param offsets_to_copy: the offsets between positions and goals
     :param held_back: source offsets after an open transaction; `None` if the run did not look
     :param open_transactions: the findings about them; `None` if the run did not look
+    :param is_done: nothing is to be created or copied, so the run skips the tasks that would
     """
 
+    ADDED: ClassVar[frozenset[str]] = frozenset({"is_done"})
     OMITTED: ClassVar[frozenset[str]] = frozenset({"held_back", "open_transactions"})
 
     at: str
@@ -58,6 +60,7 @@ class PlanDocument(Document):
     held_back: Ranges | None = None
     open_transactions: tuple[Finding, ...] | None = None
     warnings: tuple[Finding, ...] = ()
+    is_done: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,8 @@ class MirrorNotStarted(Document):
 
 
 StartDocument = MirrorStarted | MirrorNotStarted
+# The reason of a run whose plan has no offsets to copy.
+NOTHING_TO_COPY = "nothing to copy"
 
 
 @dataclass(frozen=True, slots=True)

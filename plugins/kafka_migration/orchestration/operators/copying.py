@@ -10,7 +10,7 @@ from airflow.sdk import Context
 from airflow.sdk.exceptions import TaskDeferred
 
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.run.task_steps import TaskId
+from kafka_migration.core.run.task_steps import TaskId, expected_skips
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator
 from kafka_migration.orchestration.operators.spark_job import SparkJobOperator
 from kafka_migration.orchestration.task.lineage import CopiedTopics, TellsLineage
@@ -109,6 +109,9 @@ class PlanOperator(MigrationOperator):
     For a run with an interval, the interval's bounds are written to the ledger. In mode `interval` the goal is the
     interval's end. If nothing has to be copied, the run only answers, and findings that would refuse a copy become
     warnings.
+
+    If nothing has to be created or copied, and the mode does not follow the source, `create_topics`, `start_mirror` and
+    `watch_lag` are skipped.
     """
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
@@ -116,6 +119,11 @@ class PlanOperator(MigrationOperator):
         from kafka_migration.steps.mirror.plan_mirror import plan
 
         return plan(run)
+
+    def skips(self, mode: Mode, summary: Summary) -> list[str]:
+        """After a plan with nothing to create or copy, no task that creates or copies is needed."""
+        is_needless = expected_skips(mode, is_done=True) if summary["is_done"] else frozenset()
+        return sorted(self.get_flat_relative_ids(upstream=False) & is_needless)
 
 
 class CreateTopicsOperator(MigrationOperator):
@@ -151,7 +159,7 @@ class StartMirrorOperator(MigrationOperator):
 
         return start_mirror(run)
 
-    def skips(self, mode: Mode) -> list[str]:
+    def skips(self, mode: Mode, summary: Summary) -> list[str]:
         """Only a mode that moves groups asks that producers stop."""
         return [] if mode.moves_groups else sorted(self.downstream_task_ids & {TaskId.STOP_PRODUCERS.value})
 

@@ -46,22 +46,22 @@ class MigrationOperator(BaseOperator):
         never_again(self)
 
     def execute(self, context: Context) -> Summary:
-        """Run the step and return its summary for XCom; skip the tasks that the mode does not need, at once."""
+        """Run the step and return its summary for XCom; skip the tasks that the run does not need, at once."""
         from kafka_migration.orchestration.task.context import run_of
 
         run = run_of(context, self.migration)
         needs, tells, begins = self.needs_evidence, self.tells_step, self.begins_attempt
         with reporting(run, self.task_id, tells_step=tells, needs_evidence=needs, begins=begins):
             summary = self.step(run, context)
-            skipped = self.skips(run.request.mode)
+            skipped = self.skips(run.request.mode, summary)
         if skipped:
             # The exception replaces the return value.
             context["ti"].xcom_push(key=BaseXCom.XCOM_RETURN_KEY, value=summary)
             raise DownstreamTasksSkipped(tasks=skipped)
         return summary
 
-    def skips(self, mode: Mode) -> list[str]:
-        """Return the ids of tasks after this step that the mode does not need; each would start only to skip itself."""
+    def skips(self, mode: Mode, summary: Summary) -> list[str]:
+        """Return the ids of tasks after this step that the run does not need; each would start only to do nothing."""
         return self._rest() if self.ends_mode(mode) else []
 
     def ends_mode(self, mode: Mode) -> bool:

@@ -25,7 +25,8 @@ from airflow.sdk.exceptions import AirflowException
 from kafka_migration.adapters.system.private_folder import private_folder, write_private
 from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.airflow_adapters.deployed_airflow import HAS_STATE_STORE
-from kafka_migration.airflow_adapters.installed_spark import spark_client_findings, spark_target, spark_versions
+from kafka_migration.airflow_adapters.installed_spark import spark_client_findings, spark_target
+from kafka_migration.airflow_adapters.kept_versions import spark_versions
 from kafka_migration.airflow_adapters.spark_archive import archive_key, archive_of
 from kafka_migration.core.connections.java_properties import spark_options
 from kafka_migration.core.findings.errors import Refused, ValidationFailed
@@ -75,7 +76,7 @@ class SparkSubmission(SparkSubmitOperator):
         self.spark_settings: dict[str, str] = {}
         self._spark_log: SparkLog | None = None
         self._heard: Callable[[str], None] = _unheard
-        # Each question starts Java.
+        # Each question may start Java.
         self._versions = cache(spark_versions)
 
     def on_kill(self) -> None:

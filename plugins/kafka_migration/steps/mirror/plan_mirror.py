@@ -12,9 +12,15 @@ from kafka_migration.core.ledger.interval_bounds import IntervalBounds
 from kafka_migration.core.ledger.ledger import Ledger, phase_findings
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.migration.topic_list_rules import topic_list_findings, topic_list_warnings
-from kafka_migration.core.stored.stored_documents import PlanDocument, Stored
+from kafka_migration.core.stored.stored_documents import NOTHING_TO_COPY, MirrorNotStarted, PlanDocument, Stored
 from kafka_migration.core.target.planned_topics import offsets_to_copy
-from kafka_migration.core.target.target_topics import TopicPlan, plan_topics, recreated_findings, target_topic_findings
+from kafka_migration.core.target.target_topics import (
+    TopicPlan,
+    plan_topics,
+    recreated_findings,
+    settings_to_freeze,
+    target_topic_findings,
+)
 from kafka_migration.core.watching.drain import gap_findings, gaps_of
 from kafka_migration.core.watching.gap_guard import SourceTruth, recreated_source_findings
 from kafka_migration.steps.backfill.backfilled_interval import resolve_bounds
@@ -44,7 +50,11 @@ def plan(run: MigrationRun) -> Summary:
     document = plan_document(run, ledger, source, target) if mirrors else nothing_to_mirror(run, ledger, source, target)
     run.evidence.write(Stored.PLAN, document)
     _log_plan(document)
+    if document.is_done:
+        # What no later task of this attempt says; an earlier attempt may have started MirrorMaker.
+        run.evidence.write(Stored.START, MirrorNotStarted(run.now(), NOTHING_TO_COPY))
     return {
+        "is_done": document.is_done,
         **({"new": new} if new else {}),
         "create": [topic.topic for topic in document.create],
         "grow": dict(document.grow),
@@ -75,6 +85,8 @@ def _log_plan(document: PlanDocument) -> None:
         log.info("%-40s %s offsets to copy", topic, f"{offsets:,}")
     log_findings(document.open_transactions or (), logging.WARNING)
     log.info("Total: %s offsets to copy.", f"{document.offsets_to_copy:,}")
+    if document.is_done:
+        log.info("The run skips the tasks that create topics and copy, because they have nothing to do.")
 
 
 def plan_document(
@@ -121,8 +133,15 @@ def read_plan(
         held_back=held,
         open_transactions=held_back_warnings(run, held),
         warnings=findings,
+        is_done=not to_copy and _has_all_topics(run, ledger, topics) and not run.request.mode.follows_source,
     )
     return document, () if only_answers else findings
+
+
+def _has_all_topics(run: MigrationRun, ledger: Ledger, topics: TopicPlan) -> bool:
+    """Whether `create_topics` has nothing to do: no topic to create, to extend, to freeze again or to record."""
+    pending = ledger.announced.keys() & set(run.migration.topics)
+    return not (topics.create or topics.grow or pending or settings_to_freeze(ledger, run.migration.topics))
 
 
 def _goals(run: MigrationRun, state: MirrorState, bounds: IntervalBounds | None) -> Offsets:
@@ -149,4 +168,5 @@ def nothing_to_mirror(
         *recreated_source_findings(ledger.last_stop, SourceTruth(source, {})),
         *recreated_findings(target, ledger),
     )
-    return PlanDocument(at=run.now(), warnings=recreated)
+    is_recorded = not ledger.announced.keys() & set(run.migration.topics)
+    return PlanDocument(at=run.now(), warnings=recreated, is_done=is_recorded)

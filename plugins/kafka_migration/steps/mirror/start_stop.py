@@ -21,7 +21,7 @@ from kafka_migration.core.mirror.diagnosis import with_causes
 from kafka_migration.core.mirror.engine import DEFAULT_MAX_MESSAGE_BYTES, LaunchFacts
 from kafka_migration.core.mirror.mirror_process import ProcessEnding, ProcessReply, ProcessState
 from kafka_migration.core.mirror.restart_policy import Death, dead_for_good, stopped_by_others
-from kafka_migration.core.stored.stored_documents import MirrorNotStarted, MirrorStarted, Stored
+from kafka_migration.core.stored.stored_documents import NOTHING_TO_COPY, MirrorNotStarted, MirrorStarted, Stored
 from kafka_migration.core.target.target_topics import missing_target_findings, missing_topic_findings
 from kafka_migration.steps.mirror.guides import Noticing
 from kafka_migration.steps.mirror.state import mirror_state, state_findings, topic_ids
@@ -42,7 +42,7 @@ def start_mirror(run: MigrationRun) -> Summary:
     """Adopt the running process, or close what a dead run left open and start the next generation."""
     plan = run.evidence.require(Stored.PLAN)
     if not plan.offsets_to_copy and not run.request.mode.follows_source:
-        return _not_started(run, "nothing to copy")
+        return _not_started(run, NOTHING_TO_COPY)
     reply = _present(run)
     if reply is None and (reason := run.run_window.still_at(run.clock.now())):
         return _not_started(run, reason)
