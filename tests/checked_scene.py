@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +20,7 @@ from kafka_migration.core.migration.alert_settings import NotifierSettings
 from kafka_migration.core.migration.settings import Cluster, Migration, Mode
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.spark.spark_target import SparkTarget
+from kafka_migration.preflight.scene.check import Check
 from kafka_migration.preflight.scene.scene import Scene
 from kafka_migration.steps.run.run_request import RunRequest
 from tests.contract.fake_cluster import FakeCluster
@@ -151,3 +152,8 @@ class Airflow:
 def scene_of(run: Run, airflow: Airflow | None = None, **changes: Any) -> Scene:
     """Return what the checks of a run look at, with an empty ledger."""
     return Scene(run, airflow or Airflow(), **{"ledger": Ledger(), "now": datetime.now(UTC), **changes})
+
+
+def alone(check: Check) -> Check:
+    """Return a check without the checks that must have passed before it."""
+    return replace(check, needs=(), needs_later=())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from threading import Thread, current_thread
 
 import pytest
@@ -16,7 +15,7 @@ from kafka_migration.airflow_adapters.checked_airflow import AirflowConnections
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.preflight.checks import CHECKS
 from kafka_migration.preflight.scene.check import run_checks
-from tests.checked_scene import Airflow, Deployed, Run, scene_of
+from tests.checked_scene import Airflow, Deployed, Run, alone, scene_of
 
 KAFKA = {"conn_type": "kafka", "extra": {"bootstrap.servers": "b1:9092"}}
 CONNECTIONS: Mapping[str, object] = {
@@ -44,7 +43,7 @@ def test_connections_are_read_in_the_tasks_thread(migration: Migration, monkeypa
     run = Run(
         migration, deployment=Deployed(client_settings=lambda side: connection_config(side.connection, side.insecure))
     )
-    checks = [replace(check, needs=()) for check in CHECKS if check.name in ASKING]
+    checks = [alone(check) for check in CHECKS if check.name in ASKING]
     results = run_checks(checks, scene_of(run, Airflow(connections=ours, spark=ours)))
 
     assert [] == [str(finding) for result in results for finding in result.findings]

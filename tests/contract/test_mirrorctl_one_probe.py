@@ -100,9 +100,8 @@ def test_other_calls_do_not_wait(slow_machine: Machine, hanging: subprocess.Pope
     """Only the probes of the same subject and migration wait for a probe, and no other call ends it."""
     other = ScriptMirrorHost("other", LocalTransport(slow_machine), str(slow_machine.home))
 
-    assert (
-        "localhost 0" in host_of(slow_machine).probe(HostProbe(ProbeSubject.HOST, names=("localhost",))).facts["names"]
-    )
+    facts = host_of(slow_machine).probe(HostProbe(ProbeSubject.HOST, names=("localhost",))).facts
+    assert slow_machine.has_getent is facts["names"].startswith("localhost 0 ")
     assert host_of(slow_machine).reserve("me").ok
     assert "0" == other.probe(question(slow_machine)).facts["exit"]
     assert hanging.poll() is None

@@ -25,7 +25,7 @@ from kafka_migration.preflight.scene.scene import Scene as CheckedScene
 from sandbox.jars import fetched_kafka
 from sandbox.parts import HOST, free_ports
 from sandbox.sandbox import Sandbox
-from tests.checked_scene import Airflow, Deployed, Run, scene_of
+from tests.checked_scene import Airflow, Deployed, Run, alone, scene_of
 from tests.live.quotas import config_command
 from tests.live.stage import Stage, set_the_stage
 
@@ -50,7 +50,7 @@ class HostScene:
     def check(self, name: str, airflow: Airflow | None = None, **changes: Any) -> CheckResult:
         """Run one check of a run that differs in `changes`."""
         (check,) = (check for check in CHECKS if check.name == name)
-        (result,) = run_checks([replace(check, needs=())], self.checked(airflow, **changes))
+        (result,) = run_checks([alone(check)], self.checked(airflow, **changes))
         return result
 
     def checked(self, airflow: Airflow | None = None, **changes: Any) -> CheckedScene:
@@ -125,7 +125,7 @@ class AskedFromHost:
 
     def results(self) -> dict[str, CheckResult]:
         """Run the checks that read the answers."""
-        asking = [replace(check, needs=()) for check in CHECKS if check.name in TOOLS]
+        asking = [alone(check) for check in CHECKS if check.name in TOOLS]
         return {result.name: result for result in run_checks(asking, self.scene)}
 
 

@@ -23,7 +23,7 @@ from kafka_migration.preflight.checks import CHECKS
 from kafka_migration.preflight.scene.check import run_checks
 from sandbox.parts import free_ports
 from sandbox.sandbox import Sandbox
-from tests.checked_scene import Airflow, Deployed
+from tests.checked_scene import Airflow, Deployed, alone
 from tests.live.host_scene import TOOLS, HostScene, host_scene
 
 pytestmark = pytest.mark.live
@@ -88,7 +88,7 @@ def scene(brokers: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 @pytest.mark.campaign
 def test_healthy_host_passes_every_check(scene: HostScene) -> None:
     """A host that reaches all brokers passes every check without a warning, and each answer is understood."""
-    results = run_checks([replace(check, needs=()) for check in CHECKS if check.name in ASKING], scene.checked())
+    results = run_checks([alone(check) for check in CHECKS if check.name in ASKING], scene.checked())
 
     assert [(name, "passed") for name in sorted(ASKING)] == sorted((r.name, r.state) for r in results)
     assert [] == [warning for result in results for warning in result.warnings]

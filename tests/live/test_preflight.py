@@ -37,6 +37,7 @@ from sandbox.kafka import KafkaCluster, Listener
 from sandbox.parts import HOST, free_ports
 from sandbox.sandbox import Sandbox
 from sandbox.security.listeners import AUTHORIZER, PORTS, Security
+from tests.checked_scene import alone
 from tests.live.stage import FILE, set_the_stage
 from tests.waiting import wait_until
 
@@ -171,7 +172,7 @@ class Scene:
         """Return the result of one check, without those that it needs."""
         (check,) = [each for each in CHECKS if each.name == name]
         with preview(self.name, self.params, context_module.deployment()) as run:
-            return run_checks([replace(check, needs=())], scene_of(run, ThisAirflow()))[0]
+            return run_checks([alone(check)], scene_of(run, ThisAirflow()))[0]
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from kafka_migration.preflight.host.target_space_check import target_space
 from kafka_migration.preflight.host.tools_checks import cluster_clocks, host_brokers, quotas
 from kafka_migration.preflight.scene.check import Fact, UnknownFact, run_checks
 from kafka_migration.preflight.scene.scene import Scene
-from tests.checked_scene import Deployed, Run, scene_of
+from tests.checked_scene import Deployed, Run, alone, scene_of
 
 LOGIN = {
     "bootstrap.servers": "b1:9092",
@@ -65,7 +65,7 @@ def scene(run: Run) -> Scene:
 
 def test_all_checks_ask_the_host_once(run: Run, scene: Scene) -> None:
     """All checks that ask the clusters from the host share one call, which is about both clusters."""
-    asking = [replace(check, needs=()) for check in (host_brokers, cluster_clocks, target_space, quotas)]
+    asking = [alone(check) for check in (host_brokers, cluster_clocks, target_space, quotas)]
     run_checks(asking, scene)
 
     assert ["clusters"] == [str(probe.subject) for probe in run.second_host.probes]
@@ -76,7 +76,7 @@ def test_host_without_an_answer_about_itself_is_asked_about_the_clusters(
 ) -> None:
     """The error of the probe of the host belongs to the checks of the host."""
     monkeypatch.setattr(run.host, "probe", _lost)
-    clocks, own = run_checks([replace(check, needs=()) for check in (cluster_clocks, host_clock)], scene)
+    clocks, own = run_checks([alone(check) for check in (cluster_clocks, host_clock)], scene)
 
     assert ("passed", "failed") == (clocks.state, own.state)
     assert [Code.SSH_UNREACHABLE] == [finding.code for finding in own.findings]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from kafka_migration.preflight import checks as checks_module
 from kafka_migration.preflight.checks import CHECKS
 from kafka_migration.preflight.scene.check import Asked, Check, CheckResult, run_checks
 from kafka_migration.steps.run.run_request import RunRequest
-from tests.checked_scene import Airflow, Connections, Deployed, Run, Spark, scene_of
+from tests.checked_scene import Airflow, Connections, Deployed, Run, Spark, alone, scene_of
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirror_host import FakeMirrorHost
 
@@ -136,7 +136,7 @@ def asked_by(check: Check, case: Case, text: str, allowed: frozenset[Asked]) -> 
     """Run one check with only these parties; return its result and whom it asked."""
     fence = Fence(allowed)
     airflow = Airflow(Connections(), fence.around(Spark(), lambda *_: Asked.SPARK))
-    (result,) = run_checks([replace(check, needs=())], scene_of(case.run(text, fence), airflow))
+    (result,) = run_checks([alone(check)], scene_of(case.run(text, fence), airflow))
     return result, fence.heard
 
 
@@ -201,7 +201,10 @@ def test_needed_checks_run_before() -> None:
 
     assert len(set(names)) == len(names)
     assert [] == [
-        check.name for number, check in enumerate(CHECKS) for need in check.needs if need not in names[:number]
+        check.name
+        for number, check in enumerate(CHECKS)
+        for need in (*check.needs, *check.needs_later)
+        if need not in names[:number]
     ]
 
 

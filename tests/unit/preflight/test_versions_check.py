@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.preflight.host import mirror_checks
 from kafka_migration.preflight.host.mirror_checks import PROTOCOL, old_broker_findings
 from kafka_migration.preflight.scene.check import run_checks
-from tests.checked_scene import Run, scene_of
+from tests.checked_scene import Run, alone, scene_of
 
 
 @pytest.mark.parametrize(
@@ -31,6 +29,6 @@ def test_only_mirrormaker_of_kafka_4_asks_for_the_brokers(migration: Migration, 
     """An older MirrorMaker works with every broker; an unknown version has its own finding."""
     run = Run(migration)
     run.host.facts["kafka"] = mirror
-    (result,) = run_checks([replace(mirror_checks.versions, needs=())], scene_of(run))
+    (result,) = run_checks([alone(mirror_checks.versions)], scene_of(run))
 
     assert state == result.state

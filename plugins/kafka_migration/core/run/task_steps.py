@@ -171,6 +171,9 @@ NOT_IN_ALL_MODES = frozenset(
     step.task for step in STEPS if step.need in {TaskNeed.PLANS_GROUPS, TaskNeed.MOVES_GROUPS, TaskNeed.HOOK}
 )
 
+# The tasks that a plan with nothing to create or copy does not need, if the mode does not move groups.
+COPYING = frozenset(step.task for step in STEPS if step.phase is RunPhase.COPY or step.need is TaskNeed.COPY)
+
 
 def steps_of(kind: DagKind) -> tuple[TaskStep, ...]:
     """Return the tasks of a DAG, in their order."""

@@ -10,7 +10,7 @@ from airflow.sdk import Context
 from airflow.sdk.exceptions import TaskDeferred
 
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.run.task_steps import TaskId, expected_skips
+from kafka_migration.core.run.task_steps import COPYING, TaskId, expected_skips
 from kafka_migration.orchestration.operators.operator_base import MigrationOperator
 from kafka_migration.orchestration.operators.spark_job import SparkJobOperator
 from kafka_migration.orchestration.task.lineage import CopiedTopics, TellsLineage
@@ -122,8 +122,8 @@ class PlanOperator(MigrationOperator):
 
     def skips(self, mode: Mode, summary: Summary) -> list[str]:
         """After a plan with nothing to create or copy, no task that creates or copies is needed."""
-        is_needless = expected_skips(mode, is_done=True) if summary["is_done"] else frozenset()
-        return sorted(self.get_flat_relative_ids(upstream=False) & is_needless)
+        needless = expected_skips(mode, is_done=True) & COPYING if summary["is_done"] else frozenset()
+        return sorted(self.get_flat_relative_ids(upstream=False) & needless)
 
 
 class CreateTopicsOperator(MigrationOperator):

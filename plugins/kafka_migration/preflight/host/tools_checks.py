@@ -15,6 +15,7 @@ from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.preflight.host.asking_clusters import (
     LONGEST_REASON,
     Question,
+    answers_of_host,
     last_error,
     on_host,
     without_tools,
@@ -54,9 +55,12 @@ def _host_brokers_warnings(scene: Scene) -> Findings:
 @check(
     "host brokers",
     asks=BOTH_AND_HOST | {Asked.TOOLS},
-    needs=("clusters", "host"),
+    needs=("clusters",),
     warn=_host_brokers_warnings,
     unless=without_tools,
+    # It starts a JVM.
+    ahead=answers_of_host,
+    needs_later=("host",),
 )
 def host_brokers(scene: Scene) -> Findings:
     """Every broker of both clusters answers the MirrorMaker host at its advertised address."""

@@ -306,6 +306,17 @@ def release(run: MigrationRun) -> Released:
     """Free the reservation if the run, or an earlier attempt of it, holds it."""
     if not run.evidence.has_written(Kind.RESERVE):
         return Released()
+    try:
+        # It is refused while a process of the holder is alive, and to all others.
+        reply = run.process.release(run.identity.holder)
+    except Refused:
+        return _released_after_a_look(run)
+    except (FindingsError, TransientError, OutcomeUnknown) as error:
+        return Released(str(error), is_quiet=False)
+    return Released(is_quiet=not reply.is_running)
+
+
+def _released_after_a_look(run: MigrationRun) -> Released:
     is_quiet = False
     try:
         status = run.process.status()
