@@ -10,6 +10,7 @@ import pytest
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import FindingsError
 from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.ledger.cutovers import Reserved
 from tests.steps.clock import FakeClock
 from tests.steps.nights import at_night, begin
 from tests.steps.tasks import BEFORE_START
@@ -79,7 +80,9 @@ def test_answer_is_written_under_the_reservation(world: World, clock: FakeClock)
     copied_in_one_night(world, clock)
     begin(world, clock, day=1, run_type="backfill")
     world.do("preflight", "reserve", "plan")
-    world.host.reserve("dag/other#1", take_over_from=world.run.identity.holder)
+    mine, other = world.run.identity.holder, "dag/other#1"
+    world.host.reserve(other, take_over_from=mine)
+    world.run.ledger.append(Reserved(other, world.run.now(), mine).to_document())
     world.validated()
 
     world.refuses("judge", match="NOT_RESERVED")

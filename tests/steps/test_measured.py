@@ -8,6 +8,7 @@ import pytest
 
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.unproved import unproved_copies
 from kafka_migration.core.kafka.offsets import TopicPartition
@@ -164,6 +165,17 @@ def test_cleared_judge_holds_the_reservation_and_finish_frees_it(world: World) -
     world.finish(preflight="success", judge="success")
 
     assert (world.run.identity.holder, "") == (held, world.host.status().holder)
+
+
+def test_judge_of_the_run_that_the_ledger_knows_asks_no_host(world: World) -> None:
+    """The ledger refuses a writer that another run has replaced, so `judge` needs no answer of the host."""
+    copy_new_and_judge(world, P0)
+    begin(world, "second")
+    start_with(world, P0)
+    world.do("stop_mirror")
+    world.host.errors = [TransientError("no route to host")]
+
+    assert world.judge()["verdict"] == "PASS"
 
 
 def test_cleared_judge_writes_nothing_while_another_run_acts(world: World) -> None:
