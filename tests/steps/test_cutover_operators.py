@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -243,11 +243,10 @@ def _before_write(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> N
     """Let something happen after the plan was compared and before the first group is looked at."""
     publish = RunEvidence.publish
 
-    def and_act(evidence: RunEvidence, name: str, text: str) -> str:
-        path = publish(evidence, name, text)
-        if name == TARGET_CSV:
+    def and_act(evidence: RunEvidence, files: Mapping[str, str]) -> None:
+        publish(evidence, files)
+        if TARGET_CSV in files:
             act()
-        return path
 
     monkeypatch.setattr(RunEvidence, "publish", and_act)
 

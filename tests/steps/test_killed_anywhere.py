@@ -20,7 +20,7 @@ from tests.steps.tasks import BEFORE_START
 from tests.steps.world import FOUR_RECORDS, P0, World
 
 # More actions than the run or each task has: the last number kills nothing, which each test asserts.
-SYNC, FREEZING, CUTOVER = 46, 28, 16
+SYNC, FREEZING, CUTOVER = 46, 28, 15
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from kafka_migration.adapters.store.document_files import write_whole
 from kafka_migration.adapters.store.evidence_store import RunEvidence
 from kafka_migration.core.evidence.digests import ANNOUNCED, Kept, LeftBehind, change_of, digest_of, joined
 from kafka_migration.core.evidence.evidence_documents import Kind, document_name
-from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.findings.errors import Refused, StoreFailed
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.stored.stored_documents import Stored
 from kafka_migration.core.validation.validation_contract import ValidationResult
@@ -89,6 +89,31 @@ def test_two_writers_of_one_name_leave_either_content() -> None:
 def test_what_is_found_is_told(digest: str | None, content: bytes | None, found: str) -> None:
     """A document is the run's own, or the text says what is in its place."""
     assert found == change_of(digest, content)
+
+
+def test_files_that_belong_together_are_kept_together(tmp_path: Path, memory: Memory, monkeypatch: Any) -> None:
+    """All names are announced before the first file is written, and Airflow is asked twice, however many they are."""
+    kept: list[Mapping[str, str]] = []
+    monkeypatch.setattr(memory, "keep", lambda digests: kept.append(dict(digests)))
+    evidence(tmp_path, memory).publish({"run.json": "1", "report.md": "2"})
+
+    names = ("attempt-1/run.json", "attempt-1/report.md")
+    assert [dict.fromkeys(names, ANNOUNCED), dict(zip(names, map(digest_of, (b"1", b"2")), strict=True))] == kept
+
+
+def test_file_before_one_that_cannot_be_written_is_kept(tmp_path: Path, memory: Memory, monkeypatch: Any) -> None:
+    """What was written is shown, although the next file was not."""
+
+    def write(path: Path, text: str) -> None:
+        if path.name == "report.md":
+            raise StoreFailed([])
+        write_whole(path, text)
+
+    monkeypatch.setattr(evidence_module, "write_whole", write)
+    with pytest.raises(StoreFailed):
+        evidence(tmp_path, memory).publish({"run.json": "1", "report.md": "2"})
+
+    assert {"attempt-1/run.json": digest_of(b"1"), "attempt-1/report.md": ANNOUNCED} == memory.digests
 
 
 def _folder_instead(path: Path) -> None:

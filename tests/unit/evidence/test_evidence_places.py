@@ -63,8 +63,7 @@ class Store:
         mirrored_twice(self.real)
         self.evidence.freeze_migration("text")
         self.evidence.write(Kind.PLAN, {"n": 1})
-        for name in ("run.json", REPORT_FILE, "offsets-before-target.csv"):
-            self.evidence.publish(name, "{}")
+        self.evidence.publish(dict.fromkeys(("run.json", REPORT_FILE, "offsets-before-target.csv"), "{}"))
         self.requests.request(StopRequest(2, RUN.holder, AT, "ada"))
         self.news.tell_progress(POLLED)
         last = LastRun(RUN.holder, datetime.fromisoformat(AT), "sync", "success", "PASS")
@@ -145,9 +144,9 @@ READERS: dict[str, tuple[Callable[[Store], object], str, Code]] = {
 WRITERS: dict[str, Callable[[Store], object]] = {
     "frozen file": lambda s: s.evidence.freeze_migration("text"),
     "document": lambda s: s.evidence.write(Kind.PLAN, {"n": 2}),
-    "report": lambda s: s.evidence.publish(REPORT_FILE, "new"),
-    "summary": lambda s: s.evidence.publish("run.json", "new"),
-    "offsets": lambda s: s.evidence.publish("offsets-before-target.csv", "new"),
+    "report": lambda s: s.evidence.publish({REPORT_FILE: "new"}),
+    "summary": lambda s: s.evidence.publish({"run.json": "new"}),
+    "offsets": lambda s: s.evidence.publish({"offsets-before-target.csv": "new"}),
     "ledger": lambda s: s.ledger.append(CutOver(RUN.holder, AT, (), (), partly=False).to_document()),
     "entry": lambda s: create_whole(s.root / "shop" / "ledger" / "000002.json", "{}"),
     "stop request": lambda s: s.requests.request(StopRequest(2, RUN.holder, AT, "bob")),

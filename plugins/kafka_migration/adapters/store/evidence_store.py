@@ -166,13 +166,13 @@ class RunEvidence:
         """Return every document of a kind that any attempt so far wrote, oldest first."""
         return self._of(kind, range(1, self.attempt + 1))
 
-    def publish(self, name: str, text: str) -> str:
-        """Write (or replace) an assembled file such as `run.json`; return its path.
+    def publish(self, files: Mapping[str, str]) -> None:
+        """Write (or replace) assembled files, such as `run.json`, by name.
 
-        Its digest is kept for those who show it. No task reads it, so a changed one is no change of the evidence.
+        Their digests are kept for those who show them, also if a later file cannot be written. No task reads them, so a
+        changed one is no change of the evidence.
         """
-        self._write(self._name(name), text)
-        return str(self.folder / name)
+        self._write_all({self._name(name): text for name, text in files.items()})
 
     def digests_of(self, *kinds: Kind) -> dict[str, str]:
         """Return the digests that Airflow keeps of the frozen files and of all documents of some kinds."""
@@ -288,9 +288,18 @@ class RunEvidence:
             return _NO_DOCUMENT
 
     def _write(self, name: str, text: str) -> None:
-        self._keep({name: ANNOUNCED})
-        write_whole(self._run_folder / name, text)
-        self._keep({name: digest_of(text.encode())})
+        self._write_all({name: text})
+
+    def _write_all(self, texts: Mapping[str, str]) -> None:
+        """Write documents, whose names are announced together, and whose digests are kept together."""
+        self._keep(dict.fromkeys(texts, ANNOUNCED))
+        digests: dict[str, str] = {}
+        try:
+            for name, text in texts.items():
+                write_whole(self._run_folder / name, text)
+                digests[name] = digest_of(text.encode())
+        finally:
+            self._keep(digests)
 
     def _keep(self, digests: Mapping[str, str]) -> None:
         if self._keeper is not None and digests:

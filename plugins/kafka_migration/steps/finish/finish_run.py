@@ -192,8 +192,7 @@ def _unfit(run: MigrationRun, document: RunDocument) -> FindingsError | None:
 def _publish(run: MigrationRun, document: RunDocument) -> FindingsError | None:
     """Write the report; return the refusal of a store that does not take it."""
     try:
-        run.evidence.publish(REPORT_FILE, render_report(document))
-        run.evidence.publish(RUN_FILE, to_json(document.to_document()))
+        run.evidence.publish({REPORT_FILE: render_report(document), RUN_FILE: to_json(document.to_document())})
     except StoreFailed as error:
         return error
     return None

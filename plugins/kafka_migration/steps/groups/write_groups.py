@@ -181,8 +181,8 @@ def saved_before(
         source, target = _commits(run.source, groups, topics), _commits(run.target, groups, topics)
         saved = OffsetsBeforeDocument(run.now(), digest, source, target)
         # The document is written last, so that its files exist whenever it does.
-        run.evidence.publish(SOURCE_CSV, reset_offsets_csv(source))
-        run.evidence.publish(TARGET_CSV, reset_offsets_csv(target, run.target_names))
+        csv = {SOURCE_CSV: reset_offsets_csv(source), TARGET_CSV: reset_offsets_csv(target, run.target_names)}
+        run.evidence.publish(csv)
         run.evidence.write(Stored.OFFSETS_BEFORE, saved)
     return saved
 

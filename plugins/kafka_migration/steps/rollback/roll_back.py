@@ -60,7 +60,7 @@ def plan_rollback(run: MigrationRun) -> Summary:
     page = render_plan(plan, run.name)
     run.evidence.write(Stored.ROLLBACK_PLAN, RollbackPlanDocument(plan.digest, plan, page))
     if plan.target_only:
-        run.evidence.publish(REVERSE_MIGRATION, reverse_migration(run.whole_migration, plan.target_only)[1])
+        run.evidence.publish({REVERSE_MIGRATION: reverse_migration(run.whole_migration, plan.target_only)[1]})
     _log_plan(plan)
     findings = target_only_findings(plan.target_only, run.request.leave_records_of)
     if findings:
