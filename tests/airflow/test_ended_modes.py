@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from airflow.sdk import BaseOperator
+from airflow.providers.standard.operators.empty import EmptyOperator
+from airflow.sdk import DAG, BaseOperator, chain
 from airflow.sdk.exceptions import DownstreamTasksSkipped
 
 from kafka_migration.core.migration.settings import Mode
@@ -65,6 +66,36 @@ def test_night_with_nothing_to_do_skips_the_copy(world: World) -> None:
 
     assert COPYING == night.skips(Mode.SYNC, {"is_done": True})
     assert [] == night.skips(Mode.SYNC, {"is_done": False})
+
+
+@pytest.mark.parametrize(
+    ("rule", "is_teardown", "others", "skips"),
+    [
+        ("all_success", False, [], []),
+        ("all_success", False, ["plan"], []),
+        ("none_failed_min_one_success", False, [], []),
+        ("none_failed_min_one_success", False, ["plan"], COPYING),
+        ("none_failed", False, [], COPYING),
+        ("all_done", False, [], COPYING),
+        ("one_success", False, ["plan"], []),
+        ("all_success", True, ["plan"], COPYING),
+    ],
+)
+def test_own_dag_skips_only_if_its_other_tasks_still_run(
+    rule: str, is_teardown: bool, others: list[str], skips: list[str]
+) -> None:
+    """Otherwise Airflow would skip the tasks after the copy, and `finish` would fail the run for that."""
+    with DAG("own", schedule=None) as dag:
+        plan = PlanOperator(task_id="plan", migration="shop")
+        chain(plan, *(EmptyOperator(task_id=task_id) for task_id in COPYING))
+        after = EmptyOperator(task_id="after", trigger_rule=rule)
+        dag.get_task("watch_lag") >> after
+        for task_id in others:
+            dag.get_task(task_id) >> after
+        if is_teardown:
+            after.as_teardown()
+
+    assert skips == plan.skips(Mode.SYNC, {"is_done": True})
 
 
 def test_tasks_after_a_skipped_copy_still_run(world: World) -> None:

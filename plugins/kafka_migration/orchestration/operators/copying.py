@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk import Context
+from airflow.sdk import Context, TriggerRule
 from airflow.sdk.exceptions import TaskDeferred
 
 from kafka_migration.core.migration.settings import Mode
@@ -123,7 +123,23 @@ class PlanOperator(MigrationOperator):
     def skips(self, mode: Mode, summary: Summary) -> list[str]:
         """After a plan with nothing to create or copy, no task that creates or copies is needed."""
         needless = expected_skips(mode, is_done=True) & COPYING if summary["is_done"] else frozenset()
-        return sorted(self.get_flat_relative_ids(upstream=False) & needless)
+        below = self.get_flat_relatives(upstream=False)
+        skipped = {task.task_id for task in below} & needless
+        # In a DAG of the user's own, Airflow might skip the tasks after these too.
+        return sorted(skipped) if all(_runs_without(task, skipped) for task in below) else []
+
+
+# The rules by which a task runs although tasks before it were skipped.
+_AFTER_SKIPS = {TriggerRule.NONE_FAILED, TriggerRule.ALL_DONE, TriggerRule.ALWAYS}
+
+
+def _runs_without(task: Any, skipped: set[str]) -> bool:
+    """Return whether a task is skipped itself, or runs if these tasks are skipped."""
+    before = set(task.upstream_task_ids)
+    if task.task_id in skipped or not before & skipped or task.is_teardown:
+        return True
+    needs_one = task.trigger_rule == TriggerRule.NONE_FAILED_MIN_ONE_SUCCESS
+    return bool(before - skipped) if needs_one else task.trigger_rule in _AFTER_SKIPS
 
 
 class CreateTopicsOperator(MigrationOperator):
