@@ -156,4 +156,4 @@ def scene_of(run: Run, airflow: Airflow | None = None, **changes: Any) -> Scene:
 
 def alone(check: Check) -> Check:
     """Return a check without the checks that must have passed before it."""
-    return replace(check, needs=(), needs_later=())
+    return replace(check, needs=())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import DAG, BaseOperator, chain
@@ -9,7 +11,7 @@ from airflow.sdk.exceptions import DownstreamTasksSkipped
 
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.orchestration.factory import migration_dags
-from kafka_migration.orchestration.operators.copying import PlanOperator, StartMirrorOperator
+from kafka_migration.orchestration.operators.copying import PlanOperator, PreflightOperator, StartMirrorOperator
 from tests.airflow.world import World
 from tests.steps.cutover import judge_cutover
 from tests.steps.tasks import BEFORE_START
@@ -96,6 +98,31 @@ def test_own_dag_skips_only_if_its_other_tasks_still_run(
             after.as_teardown()
 
     assert skips == plan.skips(Mode.SYNC, {"is_done": True})
+
+
+def _other_id(dag: DAG) -> PlanOperator:
+    return PlanOperator(task_id="plan_shop", migration="shop", dag=dag)
+
+
+def _other_migration(dag: DAG) -> PlanOperator:
+    dag.get_task("start_mirror").migration = "stock"
+    return PlanOperator(task_id="plan", migration="shop", dag=dag)
+
+
+def _setup(dag: DAG) -> PlanOperator:
+    dag.get_task("start_mirror").as_setup()
+    return PlanOperator(task_id="plan", migration="shop", dag=dag)
+
+
+@pytest.mark.parametrize("of", [_other_id, _other_migration, _setup])
+def test_unusual_dag_skips_nothing(of: Callable[[DAG], PlanOperator]) -> None:
+    """With other ids, several migrations or other setups, the tasks after the copy might not run or not know."""
+    with DAG("own", schedule=None) as dag:
+        tasks = [PreflightOperator(task_id=task_id, migration="shop") for task_id in COPYING]
+        chain(of(dag), *tasks)
+    (plan,) = (task for task in dag.tasks if isinstance(task, PlanOperator))
+
+    assert [] == plan.skips(Mode.SYNC, {"is_done": True})
 
 
 def test_tasks_after_a_skipped_copy_still_run(world: World) -> None:

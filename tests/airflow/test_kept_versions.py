@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from kafka_migration.airflow_adapters import kept_versions
 from kafka_migration.airflow_adapters.kept_versions import spark_versions
 from kafka_migration.core.spark.spark_versions import SparkVersions
 
@@ -65,7 +67,6 @@ CHANGES: dict[str, Callable[[Path], object]] = {
     "another Java": lambda home: (home.parent / "java" / "release").write_text("17.0.3"),
     "another script": lambda home: (home / "bin" / "spark-submit").write_text(f"{SUBMIT}\n"),
     "another script beside it": lambda home: (home / "bin" / "find-spark-home").touch(),
-    "an environment of Spark": lambda home: (home / "conf" / "spark-env.sh").touch(),
 }
 
 
@@ -111,21 +112,68 @@ def test_command_of_a_vendor_is_asked_each_time(spark: Path, tmp_path: Path) -> 
     assert not (tmp_path / "kept").exists()
 
 
+def test_spark_with_an_environment_is_asked_each_time(spark: Path, tmp_path: Path) -> None:
+    """A `spark-env.sh` may lead to any Spark and any Java, also by other files."""
+    (spark / "conf" / "spark-env.sh").touch()
+    spark_versions("spark-submit")
+    spark_versions("spark-submit")
+
+    assert starts(spark) == 2
+    assert not (tmp_path / "kept").exists()
+
+
+@pytest.mark.parametrize(("python", "asked"), [(sys.executable, 1), ("other/python3", 2), ("no-such-python", 2)])
+def test_place_of_spark_by_another_python_is_unknown(
+    spark: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, python: str, asked: int
+) -> None:
+    """The script of a Spark from pip asks a Python for its place, which must be the one that this process knows."""
+    other = tmp_path / "other" / "python3"
+    other.parent.mkdir()
+    other.write_text("#!/bin/sh\n")
+    other.chmod(0o755)
+    (spark / "bin" / "find_spark_home.py").touch()
+    text = SUBMIT.replace("$SPARK_HOME", str(spark))
+    (spark / "bin" / "spark-submit").write_text(text)
+    monkeypatch.setattr(kept_versions, "spark_home", lambda _: str(spark))
+    monkeypatch.delenv("SPARK_HOME")
+    monkeypatch.setenv("PYSPARK_PYTHON", str(tmp_path / python) if "/" in python and python[0] != "/" else python)
+
+    assert [KNOWN] * 2 == [spark_versions("spark-submit") for _ in range(2)]
+    assert starts(spark) == asked
+
+
 def spoil(folder: Path, how: str) -> None:
     """Make the folder of the kept answers unusable, or its files rubbish."""
     (kept,) = folder.iterdir()
     if how == "a folder of others":
         folder.chmod(0o777)
     elif how == "rubbish":
+        kept.chmod(0o600)
         kept.write_bytes(b"\xff\x00")
     elif how == "empty":
+        kept.chmod(0o600)
         kept.write_text("")
+    elif how == "writable by others":
+        kept.chmod(0o666)
+        kept.write_text(ANSWER.replace("4.0.0", "3.3.0"))
+    elif how == "a link":
+        (kept.parent.parent / "planted").write_text(ANSWER.replace("4.0.0", "3.3.0"))
+        kept.unlink()
+        kept.symlink_to(kept.parent.parent / "planted")
+    elif how == "a pipe":
+        kept.unlink()
+        os.mkfifo(kept)
+    elif how == "endless":
+        kept.chmod(0o600)
+        kept.write_text(ANSWER + " " * 70_000)
     else:
         kept.unlink()
         kept.mkdir()
 
 
-@pytest.mark.parametrize("how", ["a folder of others", "rubbish", "empty", "a folder"])
+@pytest.mark.parametrize(
+    "how", ["a folder of others", "rubbish", "empty", "writable by others", "a link", "a pipe", "endless", "a folder"]
+)
 def test_answer_that_cannot_be_trusted_is_not_used(spark: Path, tmp_path: Path, how: str) -> None:
     """If others could have written the answer, or it names no version, Spark is asked, and no error ends the run."""
     spark_versions("spark-submit")

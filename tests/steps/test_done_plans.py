@@ -8,7 +8,11 @@ from typing import Any
 import pytest
 
 from kafka_migration.core.ledger.cutovers import AnnouncedTopic, SettingsRestored, TopicsAnnounced
+from kafka_migration.core.report.standing_still import seconds_between, stand_still
+from kafka_migration.core.run.stand_still import StillPhase
 from kafka_migration.core.stored.stored_documents import MirrorNotStarted, MirrorStarted, Stored
+from kafka_migration.core.watching.watch import Outcome, WatchEnded
+from tests.present import present
 from tests.steps.world import P0, RECORD, World
 
 SKIPPED = dict.fromkeys(("create_topics", "start_mirror", "watch_lag"), "skipped")
@@ -32,10 +36,13 @@ def planned(world: World, mode: str = "sync") -> Any:
 
 @pytest.mark.parametrize("mode", ["sync", "rehearse", "validate"])
 def test_plan_with_nothing_to_do_says_so(copied: World, mode: str) -> None:
-    """The plan is done, MirrorMaker is recorded as not started, and the tasks after it find what they need."""
+    """The plan is done, the documents of the skipped tasks are there, and the tasks after it find what they need."""
     assert planned(copied, mode)["is_done"]
-    assert copied.run.evidence.require(Stored.PLAN).is_done
-    assert copied.run.evidence.require(Stored.START).started is False
+    found = copied.run.evidence
+    assert found.require(Stored.PLAN).is_done
+    assert found.require(Stored.START).started is False
+    assert (found.require(Stored.TOPICS).created, found.require(Stored.TOPICS).grown) == ((), {})
+    assert watched(copied).outcome is Outcome.DRAINED
     assert copied.do("stop_mirror")["stopped"] is False
     copied.validated()
     assert copied.do("judge")["verdict"] == "PASS"
@@ -46,6 +53,13 @@ def test_mode_that_follows_the_source_is_never_done(copied: World, mode: str) ->
     """Records may arrive until the producers stop, so MirrorMaker is started."""
     assert not planned(copied, mode)["is_done"]
     assert copied.do("create_topics", "start_mirror")["generation"] == 2
+
+
+def watched(world: World) -> WatchEnded:
+    """Return how the newest watch of the run ended."""
+    found = world.run.evidence.newest(Stored.WATCH)
+    assert isinstance(found, WatchEnded)
+    return found
 
 
 def _record(world: World) -> None:
@@ -101,15 +115,37 @@ def test_finish_does_not_trust_a_plan_that_failed(copied: World) -> None:
     assert "task start_mirror: it ended as skipped" in copied.finish_fails(**{**DONE, "plan": "failed"})
 
 
-def test_cleared_run_forgets_the_start_of_its_first_attempt(world: World) -> None:
-    """A run that is cleared after its copy finds nothing to do; its start is not that of the first attempt."""
+def test_cleared_run_forgets_the_copy_of_its_first_attempt(world: World) -> None:
+    """A run that is cleared after its copy finds nothing to do; what it copied before is not of this attempt."""
     world.source.produce("orders", 0, RECORD)
     world.copy_and_judge({P0: 1})
     assert isinstance(world.run.evidence.newest(Stored.START), MirrorStarted)
     world.dag_run.clear_number += 1
 
     assert planned(world)["is_done"]
-    assert isinstance(world.run.evidence.newest(Stored.START), MirrorNotStarted)
+    found = world.run.evidence
+    assert isinstance(found.newest(Stored.START), MirrorNotStarted)
+    assert watched(world).generation is None
+    assert found.require(Stored.TOPICS).created == ()
+
+
+@pytest.mark.parametrize("is_cleared", [False, True])
+def test_validation_of_a_rehearsal_is_measured_from_its_plan(scene: World, is_cleared: bool) -> None:
+    """A rehearsal that copies nothing stops nothing either, so its validation begins when the plan is made."""
+    scene.copy_and_judge({P0: 1})
+    if is_cleared:
+        scene.dag_run.clear_number += 1
+    else:
+        scene.next_run()
+    assert planned(scene, "rehearse")["is_done"]
+    scene.do("stop_mirror")
+    scene.validated()
+    scene.do("judge")
+
+    still = present(stand_still("rehearse", scene.run.evidence.newest)).producers
+    seconds = {each.phase: each.seconds for each in still.phases}
+    judged_at = scene.run.evidence.require(Stored.JUDGE).at
+    assert seconds_between(watched(scene).at, judged_at) == seconds[StillPhase.VALIDATION]
 
 
 def test_skipped_tasks_do_nothing_if_they_are_cleared_alone(copied: World) -> None:

@@ -121,6 +121,15 @@ def test_reservation_of_an_earlier_attempt_is_freed(stage: RunStage) -> None:
     assert ("success", "") == (finish(stage).document.outcome, stage.host.holder)
 
 
+def test_lock_of_another_run_does_not_fail_a_run_without_the_reservation(stage: RunStage) -> None:
+    """While another run's stop holds the lock of the host, a look shows that there is nothing to free."""
+    stage.host.holder = "dag/other#1"
+    stage.host.errors = [TransientError("HOST_LOCKED: process 7 has held the lock")]
+
+    assert "success" == finish(stage).document.outcome
+    assert "dag/other#1" == stage.host.holder
+
+
 def test_host_that_does_not_answer_fails_the_run(stage: RunStage) -> None:
     """A reservation that may not be free fails the run; without an open generation nothing runs."""
     stage.host.errors = [TransientError("no route to host")]

@@ -10,20 +10,28 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-from collections.abc import Iterator
+import sys
 from contextlib import suppress
 from pathlib import Path
 
 from kafka_migration.adapters.system.archive_keys import jars_in, java_build, key_of, seen
-from kafka_migration.adapters.system.class_archives import folder_problem, new_archive
+from kafka_migration.adapters.system.class_archives import folder_problem, new_archive, own_file
 from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.airflow_adapters.installed_spark import asked_spark, spark_conf_folder, spark_home
+from kafka_migration.core.spark.driver_java import OPTION_VARIABLES
 from kafka_migration.core.spark.spark_versions import SparkVersions, parsed_versions
 
 log = logging.getLogger(__name__)
 
-# What decides which Python, Java and files the scripts of Spark find.
-_DECIDING = ("PATH", "JAVA_HOME", "SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON")
+# Asks a Python for the place of a Spark that pip installed.
+_FINDER = "find_spark_home.py"
+# Far more than Spark says.
+_MOST_BYTES = 1 << 16
+# What decides which Python, Java and files the scripts of Spark find, and whether Java starts.
+_DECIDING = (
+    *("PATH", "JAVA_HOME", "SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"),
+    *OPTION_VARIABLES,
+)
 
 
 def spark_versions(binary: str) -> SparkVersions:
@@ -41,11 +49,11 @@ def spark_versions(binary: str) -> SparkVersions:
 
 
 def _file_of(binary: str) -> Path | None:
-    """Return the path of the kept answer; `None` if the files of Spark or Java are unknown, or there is no folder."""
+    """Return the path of the kept answer; `None` if it may depend on unknown files, or if there is no folder."""
     folder = settings.class_archives()
     try:
         return folder / f"{_key_of(binary)}.txt" if folder is not None else None
-    except OSError as error:
+    except (OSError, RuntimeError, ValueError) as error:
         log.debug("The answer of %s is not kept: %s", binary, error)
         return None
 
@@ -58,23 +66,31 @@ def _key_of(binary: str) -> str:
     own = Path(home, "bin", "spark-submit")
     if Path(command).read_bytes() != own.read_bytes():
         raise FileNotFoundError(f"{command} is not the script of the Spark in {home}")
-    variables = [os.environ.get(name) for name in _DECIDING]
-    return key_of("versions", home, java_build(), jars_in(Path(home, "jars")), variables, list(_scripts(binary, own)))
-
-
-def _scripts(binary: str, own: Path) -> Iterator[list[object]]:
-    """Yield what changes with each file that Spark's script reads before it starts Java."""
+    if not os.environ.get("SPARK_HOME") and Path(command).with_name(_FINDER).is_file():
+        _require_this_python()
     conf = spark_conf_folder(binary)
-    environment = [conf / "spark-env.sh"] if conf else []
-    for path in (*sorted(own.parent.iterdir()), *environment):
-        with suppress(FileNotFoundError):
-            yield [str(path), *seen(path)]
+    if conf and (conf / "spark-env.sh").exists():
+        raise FileExistsError(f"{conf / 'spark-env.sh'} may lead to any Spark and Java")
+    variables = [os.environ.get(name) for name in _DECIDING]
+    scripts = [*sorted(own.parent.iterdir()), *sorted(Path(command).parent.glob("find?spark?home*"))]
+    files = [[str(path), *seen(path)] for path in scripts]
+    return key_of("versions", home, java_build(), jars_in(Path(home, "jars")), variables, files)
+
+
+def _require_this_python() -> None:
+    """Raise `OSError` if the script of a Spark that pip installed asks another Python for the place of Spark."""
+    named = next(filter(None, map(os.environ.get, ("PYSPARK_DRIVER_PYTHON", "PYSPARK_PYTHON"))), "python3")
+    asked = shutil.which(named)
+    if asked is None or Path(asked).parent != Path(sys.executable).parent:
+        raise FileNotFoundError(f"{named} is not the Python of this process")
 
 
 def _text_of(file: Path) -> str:
     """Return a kept answer; empty without one, or if another user could have written it."""
     with suppress(OSError, RuntimeError, UnicodeDecodeError):
-        return "" if folder_problem(file.parent) else file.read_text()
+        if not folder_problem(file.parent):
+            with own_file(file, _MOST_BYTES) as opened:
+                return opened.read().decode()
     return ""
 
 
@@ -84,6 +100,7 @@ def _keep(file: Path, answer: str) -> None:
         if folder_problem(file.parent):
             return
         path.write_text(answer)
+        path.chmod(0o400)
         path.rename(file)
         for old in file.parent.glob(f"{file.stem.rpartition('-')[0]}-*.txt"):
             if old.name != file.name:

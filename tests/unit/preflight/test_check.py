@@ -237,67 +237,6 @@ def test_slow_or_broken_party_hides_no_other(migration: Migration) -> None:
     assert "the check source did not pass" == results[-1].reason
 
 
-def test_slow_question_is_asked_while_a_needed_check_runs(migration: Migration) -> None:
-    """The check of the host ends only after the question that needs it was asked; the check itself waits for it."""
-    asked, order = Event(), list[str]()
-
-    def host(_: Scene) -> Iterable[Finding]:
-        assert asked.wait(60)
-        order.append("host")
-        return ()
-
-    def tools(_: Scene) -> Iterable[Finding]:
-        order.append("tools")
-        return ()
-
-    checks = [
-        Check("host", host, asks={Asked.HOST}),
-        Check("tools", tools, asks={Asked.TOOLS}, ahead=lambda _: asked.set(), needs_later=("host",)),
-    ]
-    results = run_checks(checks, scene_of(Run(migration)))
-
-    assert ["passed"] * 2 == [result.state for result in results]
-    assert ["host", "tools"] == order
-
-
-@pytest.mark.parametrize(
-    ("fails", "needs", "reason", "is_asked"),
-    [
-        ("source", ("source",), "the check source did not pass", False),
-        ("host", ("source",), "the check host did not pass", True),
-        ("", ("source",), "", True),
-    ],
-)
-def test_question_that_was_asked_ahead_decides_nothing(
-    migration: Migration, fails: str, needs: tuple[str, ...], reason: str, is_asked: bool
-) -> None:
-    """It is asked only after the checks before it; its error is lost, and a needed check that failed still counts."""
-    asked: list[Scene] = []
-
-    def ahead(scene: Scene) -> None:
-        asked.append(scene)
-        raise TransientError("no answer yet")
-
-    def of(party: Asked) -> Check:
-        return Check(party.key, lambda _: (GONE,) if party.key == fails else (), asks={party})
-
-    tools = Check("tools", asks={Asked.TOOLS}, needs=needs, ahead=ahead, needs_later=("host",))
-    results = run_checks([of(Asked.SOURCE), of(Asked.HOST), tools], scene_of(Run(migration)))
-
-    assert is_asked == bool(asked)
-    assert (reason or None) == results[-1].not_applicable
-    assert () == results[-1].findings
-
-
-def test_check_that_does_not_apply_asks_nothing_ahead(migration: Migration) -> None:
-    """A run that needs no answer starts no JVM on the host."""
-    asked: list[Scene] = []
-    check = Check("tools", asks={Asked.TOOLS}, ahead=asked.append, unless=lambda _: "not needed")
-
-    assert ["not needed"] == [result.reason for result in run_checks([check], scene_of(Run(migration)))]
-    assert [] == asked
-
-
 def test_error_that_is_no_finding_ends_the_checks(migration: Migration) -> None:
     """What no check may hide, such as the end of the process, is raised, and no other check waits for it forever."""
 

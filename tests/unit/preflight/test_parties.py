@@ -201,10 +201,7 @@ def test_needed_checks_run_before() -> None:
 
     assert len(set(names)) == len(names)
     assert [] == [
-        check.name
-        for number, check in enumerate(CHECKS)
-        for need in (*check.needs, *check.needs_later)
-        if need not in names[:number]
+        check.name for number, check in enumerate(CHECKS) for need in check.needs if need not in names[:number]
     ]
 
 

@@ -15,6 +15,7 @@ import stat
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path
 
 # More than twice the largest archive that was seen; a run does not read a larger file.
@@ -82,15 +83,22 @@ def _is_whole(path: Path) -> bool:
 
 
 def _digest(path: Path) -> str:
-    """Return the SHA-256 of a regular file that only this user may write; raises `OSError` for all other files."""
+    """Return the SHA-256 of a file of this user. Raises `OSError` like `own_file`."""
+    with own_file(path, MOST_BYTES) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def own_file(path: Path, most_bytes: int) -> Iterator[BufferedReader]:
+    """Open a regular file that only this user may write. Raises `OSError` for all other files, and larger ones."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with os.fdopen(descriptor, "rb") as file:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & _OTHERS_WRITE:
             raise PermissionError(f"{path.name} is not a file of this user alone")
-        if found.st_size > MOST_BYTES:
-            raise OSError(f"{path.name} is larger than {MOST_BYTES:,} bytes")
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        if found.st_size > most_bytes:
+            raise OSError(f"{path.name} is larger than {most_bytes:,} bytes")
+        yield file
 
 
 @contextmanager

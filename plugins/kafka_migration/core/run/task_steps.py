@@ -114,7 +114,7 @@ _ROLLBACK = frozenset({DagKind.ROLLBACK})
 STEPS = (
     TaskStep(TaskId.PREFLIGHT, RunPhase.PREPARE, TaskNeed.NOTHING, ("preflight", "topic-list"), _ALL),
     TaskStep(TaskId.RESERVE, RunPhase.PREPARE, TaskNeed.WORK, ("reserve", "wait"), _ALL),
-    TaskStep(TaskId.PLAN, RunPhase.PREPARE, TaskNeed.WORK, ("plan", "topic-list")),
+    TaskStep(TaskId.PLAN, RunPhase.PREPARE, TaskNeed.WORK, ("plan", "topic-list", "topics", "start", "watch")),
     TaskStep(TaskId.CREATE_TOPICS, RunPhase.PREPARE, TaskNeed.COPY, ("topics",)),
     TaskStep(TaskId.START_MIRROR, RunPhase.COPY, TaskNeed.COPY, ("start",)),
     TaskStep(TaskId.WATCH_LAG, RunPhase.COPY, TaskNeed.COPY, ("watch", "restart")),

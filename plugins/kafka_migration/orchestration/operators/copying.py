@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -125,8 +125,13 @@ class PlanOperator(MigrationOperator):
         needless = expected_skips(mode, is_done=True) & COPYING if summary["is_done"] else frozenset()
         below = self.get_flat_relatives(upstream=False)
         skipped = {task.task_id for task in below} & needless
-        # In a DAG of the user's own, Airflow might skip the tasks after these too.
-        return sorted(skipped) if all(_runs_without(task, skipped) for task in below) else []
+        return sorted(skipped) if self._may_skip(skipped, below) else []
+
+    def _may_skip(self, skipped: set[str], below: Collection[Any]) -> bool:
+        """Return whether all other tasks still run: a DAG of the user's own may have other ids, rules, migrations."""
+        is_usual = self.task_id == TaskId.PLAN and not any(task.is_setup for task in below if task.task_id in skipped)
+        is_alone = all(getattr(task, "migration", self.migration) == self.migration for task in below)
+        return is_usual and is_alone and all(_runs_without(task, skipped) for task in below)
 
 
 # The rules by which a task runs although tasks before it were skipped.

@@ -15,7 +15,6 @@ from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.preflight.host.asking_clusters import (
     LONGEST_REASON,
     Question,
-    answers_of_host,
     last_error,
     on_host,
     without_tools,
@@ -55,12 +54,9 @@ def _host_brokers_warnings(scene: Scene) -> Findings:
 @check(
     "host brokers",
     asks=BOTH_AND_HOST | {Asked.TOOLS},
-    needs=("clusters",),
+    needs=("clusters", "host"),
     warn=_host_brokers_warnings,
     unless=without_tools,
-    # It starts a JVM.
-    ahead=answers_of_host,
-    needs_later=("host",),
 )
 def host_brokers(scene: Scene) -> Findings:
     """Every broker of both clusters answers the MirrorMaker host at its advertised address."""

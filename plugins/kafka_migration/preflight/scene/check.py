@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
@@ -88,8 +87,7 @@ class Check:
     """One check: its name, what it finds, whom it asks, and the checks that must have passed before it.
 
     `warn` returns what does not refuse the run. `unless` returns why the check does not apply to a run, empty if it
-    does. `asks` are all parties that `ask` and `warn` ask. `ahead` is a slow question of the check, which is asked once
-    `needs` have passed, while the checks in `needs_later` still run; its errors are those of the check.
+    does. `asks` are all parties that `ask` and `warn` ask.
     """
 
     name: str
@@ -98,8 +96,6 @@ class Check:
     needs: tuple[str, ...] = ()
     warn: Callable[[Scene], Findings] = _nothing
     unless: Callable[[Scene], str] = lambda _: ""
-    ahead: Callable[[Scene], object] | None = None
-    needs_later: tuple[str, ...] = ()
 
     @property
     def party(self) -> Asked:
@@ -120,11 +116,9 @@ def check(
     warn: Callable[[Scene], Findings] = _nothing,
     unless: Callable[[Scene], str] = lambda _: "",
     warns: bool = False,
-    ahead: Callable[[Scene], object] | None = None,
-    needs_later: tuple[str, ...] = (),
 ) -> Callable[[Callable[[Scene], Findings]], Check]:
     """Make a check of a function, whose docstring says what it checks; `warns` if it only warns."""
-    made = Check(name, asks=asks, needs=needs, warn=warn, unless=unless, ahead=ahead, needs_later=needs_later)
+    made = Check(name, asks=asks, needs=needs, warn=warn, unless=unless)
     return lambda rule: replace(made, warn=rule) if warns else replace(made, ask=rule)
 
 
@@ -233,26 +227,11 @@ def without_checks(checks: Sequence[Check], reason: str) -> tuple[CheckResult, .
 
 
 def _run(check: Check, scene: Scene, outcomes: _Outcomes) -> _Outcome:
-    unmet = _unmet(check.needs, outcomes)
-    if not unmet:
-        _ask_ahead(check, scene)
-        unmet = _unmet(check.needs_later, outcomes)
+    unmet = [name for name in check.needs if not outcomes[name].result().result.has_passed]
     if unmet:
-        return _Outcome(CheckResult(check.name, not_applicable=f"the check {unmet} did not pass"))
+        return _Outcome(CheckResult(check.name, not_applicable=f"the check {unmet[0]} did not pass"))
     outcome = _asked(check, scene)
     return replace(outcome, result=outcome.result.accepting(scene.migration.accept))
-
-
-def _unmet(needs: Iterable[str], outcomes: _Outcomes) -> str:
-    """Return the first of these checks that has not passed; empty if all have."""
-    return next((name for name in needs if not outcomes[name].result().result.has_passed), "")
-
-
-def _ask_ahead(check: Check, scene: Scene) -> None:
-    # The check asks again after an error, which is then its own.
-    with suppress(Exception):
-        if check.ahead is not None and not check.unless(scene):
-            check.ahead(scene)
 
 
 def _asked(check: Check, scene: Scene) -> _Outcome:

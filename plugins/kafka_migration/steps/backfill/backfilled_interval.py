@@ -30,7 +30,7 @@ from kafka_migration.core.stored.stored_documents import MirrorStarted, Stored
 from kafka_migration.core.translation.by_partition import counts_needed, translate
 from kafka_migration.core.translation.copies import copies_of
 from kafka_migration.steps.reading.exact_reads import every_value, visible_counts
-from kafka_migration.steps.run.guards import hold_reservation
+from kafka_migration.steps.run.guards import hold_ledger
 from kafka_migration.steps.run.migration_run import MigrationRun, partitions_of
 
 
@@ -50,7 +50,7 @@ def resolve_bounds(run: MigrationRun, ledger: Ledger, source: Mapping[str, Topic
     known = ledger.bounds
     lacking = lacking_bounds(known, (interval.start, interval.end), partitions_of(source))
     if lacking:
-        hold_reservation(run)
+        hold_ledger(run)
         resolved = _resolved(run, known, lacking)
         run.ledger.append(resolved.to_document())
         known = resolved.added_to(known)
@@ -84,7 +84,7 @@ def recorded_answer(run: MigrationRun) -> IntervalAnswered | None:
     answered = _answer(run, run.run_window.interval, ledger)
     known = ledger.answers.get(answered.answer.interval)
     if known is None or known.topics != answered.answer.topics:
-        hold_reservation(run)
+        hold_ledger(run)
         run.ledger.append(answered.answer.to_document())
     return answered
 

@@ -306,12 +306,13 @@ def release(run: MigrationRun) -> Released:
     if not run.evidence.has_written(Kind.RESERVE):
         return Released()
     try:
-        # It is refused while a process of the holder is alive, and to all others.
+        # The host refuses it while a process of the migration is alive, and if another holder has the reservation.
         reply = run.process.release(run.identity.holder)
     except Refused:
         return _released_after_a_look(run)
     except (FindingsError, TransientError, OutcomeUnknown) as error:
-        return Released(str(error), is_quiet=False)
+        # Another run's call may hold the lock of the host, which a look at the holder does not need.
+        return _released_after_a_look(run) if Code.HOST_LOCKED in str(error) else Released(str(error), is_quiet=False)
     return Released(is_quiet=not reply.is_running)
 
 

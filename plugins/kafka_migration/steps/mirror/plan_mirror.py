@@ -12,7 +12,13 @@ from kafka_migration.core.ledger.interval_bounds import IntervalBounds
 from kafka_migration.core.ledger.ledger import Ledger, phase_findings
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.migration.topic_list_rules import topic_list_findings, topic_list_warnings
-from kafka_migration.core.stored.stored_documents import NOTHING_TO_COPY, MirrorNotStarted, PlanDocument, Stored
+from kafka_migration.core.stored.stored_documents import (
+    NOTHING_TO_COPY,
+    MirrorNotStarted,
+    PlanDocument,
+    Stored,
+    TopicsDocument,
+)
 from kafka_migration.core.target.planned_topics import offsets_to_copy
 from kafka_migration.core.target.target_topics import (
     TopicPlan,
@@ -23,6 +29,7 @@ from kafka_migration.core.target.target_topics import (
 )
 from kafka_migration.core.watching.drain import gap_findings, gaps_of
 from kafka_migration.core.watching.gap_guard import SourceTruth, recreated_source_findings
+from kafka_migration.core.watching.watch import Outcome, WatchEnded, WatchResult
 from kafka_migration.steps.backfill.backfilled_interval import resolve_bounds
 from kafka_migration.steps.mirror.state import (
     MirrorState,
@@ -49,10 +56,9 @@ def plan(run: MigrationRun) -> Summary:
     source, target = run.describe("source"), run.describe("target")
     document = plan_document(run, ledger, source, target) if mirrors else nothing_to_mirror(run, ledger, source, target)
     run.evidence.write(Stored.PLAN, document)
-    _log_plan(document)
     if document.is_done:
-        # What no later task of this attempt says; an earlier attempt may have started MirrorMaker.
-        run.evidence.write(Stored.START, MirrorNotStarted(run.now(), NOTHING_TO_COPY))
+        _write_for_skipped(run, document)
+    _log_plan(document)
     return {
         "is_done": document.is_done,
         **({"new": new} if new else {}),
@@ -60,6 +66,14 @@ def plan(run: MigrationRun) -> Summary:
         "grow": dict(document.grow),
         "offsets_to_copy": document.offsets_to_copy,
     }
+
+
+def _write_for_skipped(run: MigrationRun, plan: PlanDocument) -> None:
+    """Write the documents of the tasks that a done plan skips: an earlier attempt may have created and copied."""
+    at, nothing = run.now(), WatchResult(Outcome.DRAINED, "", goals=plan.goals)
+    run.evidence.write(Stored.TOPICS, TopicsDocument(at, (), {}))
+    run.evidence.write(Stored.START, MirrorNotStarted(at, NOTHING_TO_COPY))
+    run.evidence.write(Stored.WATCH, WatchEnded.extended(nothing, at=at, generation=None))
 
 
 def _topic_list(run: MigrationRun) -> list[str]:

@@ -56,6 +56,16 @@ def hold_reservation(run: MigrationRun) -> None:
     record_reservation(run, holder or None)
 
 
+def hold_ledger(run: MigrationRun) -> None:
+    """Ensure that this attempt of the run may add to the ledger. Raises `Refused` like `hold_reservation`.
+
+    The ledger refuses a writer that another run has replaced, so the host is asked only if the last reservation in the
+    ledger is not that of this attempt, as when the task was cleared.
+    """
+    if run.ledger.read().reserved_by != run.identity.holder:
+        hold_reservation(run)
+
+
 def record_reservation(run: MigrationRun, taken_from: str | None) -> None:
     """Record in evidence and ledger that this attempt holds the reservation, and the run it was taken over from.
 

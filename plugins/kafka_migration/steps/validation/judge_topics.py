@@ -50,7 +50,7 @@ from kafka_migration.core.validation.validation_contract import (
 )
 from kafka_migration.steps.backfill.backfilled_interval import IntervalAnswered, recorded_answer
 from kafka_migration.steps.reading.spark_documents import understood
-from kafka_migration.steps.run.guards import hold_reservation
+from kafka_migration.steps.run.guards import hold_ledger
 from kafka_migration.steps.run.migration_run import MigrationRun
 from kafka_migration.steps.run.task_frame import Summary, log_findings
 
@@ -186,7 +186,7 @@ def _events(ledger: Ledger, compared: Collection[int], one_sent_each: Collection
 
 def _record(run: MigrationRun, judgement: Judgement) -> None:
     if judgement.generations and judgement.topics:
-        hold_reservation(run)
+        hold_ledger(run)
         run.ledger.append(judgement.to_document())
 
 
@@ -306,7 +306,7 @@ def record_schema_ids(run: MigrationRun, request: ValidationRequest, result: Val
     found = SchemaIdsFound(run.identity.holder, run.now(), request.topic_generations, parts)
     if any(replace(each, at=found.at) == found for each in run.ledger.known().schema_ids):
         return
-    hold_reservation(run)
+    hold_ledger(run)
     run.ledger.append(found.to_document())
 
 
