@@ -13,6 +13,7 @@ import pytest
 from kafka_migration.airflow_adapters import kept_versions
 from kafka_migration.airflow_adapters.kept_versions import spark_versions
 from kafka_migration.core.spark.spark_versions import SparkVersions
+from tests.airflow.spark_places import placed_spark
 
 ANSWER = "version 4.0.0\nUsing Scala version 2.13.16, OpenJDK 64-Bit Server VM, 17.0.2\n"
 # The script of a Spark: it counts its starts and says what is in the file `answer`.
@@ -28,21 +29,10 @@ KNOWN = SparkVersions("spark-submit --version", "4.0.0", "2.13")
 @pytest.fixture
 def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A Spark and a Java without programs, and no folder for archives yet; returns the home of Spark."""
-    home = tmp_path / "spark"
-    for name in ("java/release", "java/lib/modules", "java/lib/server/libjvm.so", "java/bin/java", "spark/jars/a.jar"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(name)
-    submit = home / "bin" / "spark-submit"
-    submit.parent.mkdir()
-    submit.write_text(SUBMIT)
-    submit.chmod(0o755)
+    home = placed_spark(tmp_path, monkeypatch, SUBMIT, tmp_path / "kept").parents[1]
     (home / "conf").mkdir()
     (home / "answer").write_text(ANSWER)
     (home / "code").write_text("0")
-    monkeypatch.setenv("SPARK_HOME", str(home))
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "java"))
-    monkeypatch.setenv("PATH", f"{submit.parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__CLASS_ARCHIVES", str(tmp_path / "kept"))
     return home
 
 

@@ -13,6 +13,7 @@ from kafka_migration.airflow_adapters.spark_archive import archive_key, archive_
 from kafka_migration.cli.main import main
 from kafka_migration.core.spark.driver_java import DEFAULT_OPTIONS
 from kafka_migration.core.spark.spark_target import SparkTarget
+from tests.airflow.spark_places import placed_spark
 
 # It keeps its words, and writes the archive that an option names; the second call is the check.
 SUBMIT = """\
@@ -28,20 +29,9 @@ TARGET = SparkTarget("spark", "spark://s:7077")
 @pytest.fixture
 def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A Spark and a Java, without programs that run, and a folder for archives; returns the place of `spark-submit`."""
-    for name in ("java/release", "java/lib/modules", "java/lib/server/libjvm.so", "java/bin/java", "spark/jars/a.jar"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(name)
-    submit = tmp_path / "spark" / "bin" / "spark-submit"
-    submit.parent.mkdir()
-    submit.write_text(SUBMIT)
-    submit.chmod(0o755)
-    monkeypatch.setenv("SPARK_HOME", str(tmp_path / "spark"))
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "java"))
-    monkeypatch.setenv("PATH", f"{submit.parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("AIRFLOW_CONN_SPARK", json.dumps(CONNECTION))
     monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_JARS", "/jars/a.jar")
-    monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__CLASS_ARCHIVES", str(tmp_path / "archives"))
-    return submit
+    return placed_spark(tmp_path, monkeypatch, SUBMIT, tmp_path / "archives")
 
 
 def found() -> str | None:
