@@ -343,5 +343,12 @@ class WatchEnded(WatchResult):
     at: str
     generation: int | None
 
+    @classmethod
+    def without_mirror(cls, at: str, goals: Offsets, left: int, reason: str) -> WatchEnded:
+        """Return the end of a run that started no MirrorMaker: the goals were reached before, or offsets are left."""
+        reached = WatchResult(Outcome.DRAINED, "", goals=goals)
+        result = WatchResult(Outcome.BEHIND, "", reason=reason, lag=left) if left else reached
+        return cls.extended(result, at=at, generation=None)
+
 
 WatchRecord = Announced | Fenced | WatchEnded

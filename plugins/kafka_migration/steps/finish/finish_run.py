@@ -139,7 +139,7 @@ class _End:
 
 def _end_of(run: MigrationRun, tasks: EndedTasks) -> _End:
     timing = timing_of(run, tasks)
-    bad = unsuccessful(tasks.states, skips_of(run, timing))
+    bad = unsuccessful(tasks.states, skips_of(run, tasks, timing))
     unproved = _unproved(run, tasks)
     is_lost = unproved and not tasks.succeeded(TaskId.CONFIRM_CUTOVER)
     is_bad = bad or timing.late_fails or run.evidence.leaves_out_changed or is_lost

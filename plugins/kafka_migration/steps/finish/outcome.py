@@ -36,13 +36,9 @@ class EndedTasks:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """The effect of the schedule on the run: it had nothing to do, or did not complete in time.
-
-    `is_done`: its plan had nothing to create and nothing to copy.
-    """
+    """The effect of the schedule on the run: it had nothing to do, or did not complete in time."""
 
     idle_because: str
-    is_done: bool
     is_pending: bool
     late: tuple[Finding, ...]
     late_fails: bool
@@ -52,13 +48,11 @@ def timing_of(run: MigrationRun, tasks: EndedTasks) -> Timing:
     """Evaluate the successful tasks of this attempt, including results kept from an earlier attempt."""
     checked = newest(run, Stored.PREFLIGHT) if tasks.succeeded(TaskId.PREFLIGHT) else None
     idle_because = checked.run_window.idle_because if checked else ""
-    plan = newest(run, Stored.PLAN) if tasks.succeeded(TaskId.PLAN) else None
     watch = newest(run, Stored.WATCH) if tasks.succeeded(TaskId.WATCH_LAG) else None
     is_left_out = tasks.states.get(TaskId.VALIDATE_TOPICS) == SKIPPED and not idle_because
     pending = _left_pending(run) if is_left_out else None
     late = late_findings(run.name, watch if isinstance(watch, WatchEnded) else None, pending)
-    is_done = plan is not None and plan.is_done
-    return Timing(idle_because, is_done, pending is not None, late, late_fails=bool(late) and not _only_warns(run))
+    return Timing(idle_because, pending is not None, late, late_fails=bool(late) and not _only_warns(run))
 
 
 def _left_pending(run: MigrationRun) -> PendingValidation | None:
@@ -75,12 +69,14 @@ def _only_warns(run: MigrationRun) -> bool:
     return run.identity.is_nightly and nightly is not None and nightly.when_late == "warn"
 
 
-def skips_of(run: MigrationRun, timing: Timing) -> frozenset[str]:
+def skips_of(run: MigrationRun, tasks: EndedTasks, timing: Timing) -> frozenset[str]:
     """Return the tasks that a successful run of this mode skips; none if the mode is unknown."""
+    plan = newest(run, Stored.PLAN) if tasks.succeeded(TaskId.PLAN) else None
+    is_done = plan is not None and plan.is_done
     try:
         mode, is_idle = run.request.mode, bool(timing.idle_because)
         hooks = run.filed_migration.cutover.hooks if mode.moves_groups else ()
-        return expected_skips(mode, is_idle=is_idle, is_done=timing.is_done, is_pending=timing.is_pending, hooks=hooks)
+        return expected_skips(mode, is_idle=is_idle, is_done=is_done, is_pending=timing.is_pending, hooks=hooks)
     except Refused:
         return frozenset()
 

@@ -29,7 +29,7 @@ from kafka_migration.core.target.target_topics import (
 )
 from kafka_migration.core.watching.drain import gap_findings, gaps_of
 from kafka_migration.core.watching.gap_guard import SourceTruth, recreated_source_findings
-from kafka_migration.core.watching.watch import Outcome, WatchEnded, WatchResult
+from kafka_migration.core.watching.watch import WatchEnded
 from kafka_migration.steps.backfill.backfilled_interval import resolve_bounds
 from kafka_migration.steps.mirror.state import (
     MirrorState,
@@ -43,6 +43,8 @@ from kafka_migration.steps.run.migration_run import MigrationRun, partitions_of
 from kafka_migration.steps.run.task_frame import Summary, log_findings
 
 log = logging.getLogger(__name__)
+
+NO_TOPICS = TopicPlan((), {}, {})
 
 
 def plan(run: MigrationRun) -> Summary:
@@ -70,10 +72,10 @@ def plan(run: MigrationRun) -> Summary:
 
 def _write_for_skipped(run: MigrationRun, plan: PlanDocument) -> None:
     """Write the documents of the tasks that a done plan skips: an earlier attempt may have created and copied."""
-    at, nothing = run.now(), WatchResult(Outcome.DRAINED, "", goals=plan.goals)
+    at = run.now()
     run.evidence.write(Stored.TOPICS, TopicsDocument(at, (), {}))
     run.evidence.write(Stored.START, MirrorNotStarted(at, NOTHING_TO_COPY))
-    run.evidence.write(Stored.WATCH, WatchEnded.extended(nothing, at=at, generation=None))
+    run.evidence.write(Stored.WATCH, WatchEnded.without_mirror(at, plan.goals, 0, NOTHING_TO_COPY))
 
 
 def _topic_list(run: MigrationRun) -> list[str]:
@@ -134,7 +136,7 @@ def read_plan(
         *recreated_findings(target, ledger),
         *_state(run, ledger, state),
     )
-    topics = TopicPlan((), {}, {}) if only_answers else plan_topics(run.migration, source, target, ledger)
+    topics = NO_TOPICS if only_answers else plan_topics(run.migration, source, target, ledger)
     document = PlanDocument(
         at=run.now(),
         create=topics.create,
@@ -154,8 +156,9 @@ def read_plan(
 
 def _has_all_topics(run: MigrationRun, ledger: Ledger, topics: TopicPlan) -> bool:
     """Whether `create_topics` has nothing to do: no topic to create, to extend, to freeze again or to record."""
-    pending = ledger.announced.keys() & set(run.migration.topics)
-    return not (topics.create or topics.grow or pending or settings_to_freeze(ledger, run.migration.topics))
+    mine = run.migration.topics
+    again = run.request.mode.mirrors and settings_to_freeze(ledger, mine)
+    return not (topics.create or topics.grow or again or ledger.announced.keys() & set(mine))
 
 
 def _goals(run: MigrationRun, state: MirrorState, bounds: IntervalBounds | None) -> Offsets:
@@ -182,5 +185,4 @@ def nothing_to_mirror(
         *recreated_source_findings(ledger.last_stop, SourceTruth(source, {})),
         *recreated_findings(target, ledger),
     )
-    is_recorded = not ledger.announced.keys() & set(run.migration.topics)
-    return PlanDocument(at=run.now(), warnings=recreated, is_done=is_recorded)
+    return PlanDocument(at=run.now(), warnings=recreated, is_done=_has_all_topics(run, ledger, NO_TOPICS))

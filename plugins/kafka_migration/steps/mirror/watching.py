@@ -57,11 +57,9 @@ def _refuse_half_a_cutover(run: MigrationRun, ended: WatchEnded) -> None:
 def _without_mirror(run: MigrationRun, reason: str) -> Summary:
     """Record that the plan's goals were already reached, or that MirrorMaker must not be started."""
     plan = run.evidence.require(Stored.PLAN)
-    result = WatchResult(Outcome.DRAINED, "", goals=plan.goals)
-    if plan.offsets_to_copy:
-        result = WatchResult(Outcome.BEHIND, "", reason=reason, lag=plan.offsets_to_copy)
-    run.evidence.write(Stored.WATCH, WatchEnded.extended(result, at=run.now(), generation=None))
-    return {"outcome": str(result.outcome), "progress": result.progress}
+    ended = WatchEnded.without_mirror(run.now(), plan.goals, plan.offsets_to_copy, reason)
+    run.evidence.write(Stored.WATCH, ended)
+    return {"outcome": str(ended.outcome), "progress": ended.progress}
 
 
 def watcher_of(run: MigrationRun, generation: int, deadline: datetime | None) -> MirrorWatcher:

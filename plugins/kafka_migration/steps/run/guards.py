@@ -62,7 +62,8 @@ def hold_ledger(run: MigrationRun) -> None:
     The ledger refuses a writer that another run has replaced, so the host is asked only if the last reservation in the
     ledger is not that of this attempt, as when the task was cleared.
     """
-    if run.ledger.read().reserved_by != run.identity.holder:
+    # `append` looks again.
+    if run.ledger.known().reserved_by != run.identity.holder:
         hold_reservation(run)
 
 
