@@ -136,8 +136,7 @@ def test_hooks_are_not_taken_from_xcom(scene: World) -> None:
     forged = f"{frozen}cutover:\n  hooks:\n    after_cutover: {{callable: {__name__}.evil}}\n"
     keeper = scene.run.keeper
     assert keeper is not None
-    keeper.keep_migration(forged)
-    keeper.keep({"attempt-1/migration.yaml": digest_of(forged.encode())})
+    keeper.keep_migration(forged, {"attempt-1/migration.yaml": digest_of(forged.encode())})
 
     assert_nothing_written(scene, lambda: scene.do("plan_offsets"), "EVIDENCE_CHANGED")
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kafka_migration.adapters.store.digest_keeper import TaskKeeper
+from kafka_migration.core.evidence.digests import ANNOUNCED
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.orchestration.task import digest_store as keeping
 from kafka_migration.orchestration.task.digest_store import TaskShelf, TriggerShelf
@@ -146,7 +147,7 @@ def test_trigger_knows_what_others_write_meanwhile(run: Run) -> None:
 
 def test_file_and_answer_are_their_tasks_newest(run: Run) -> None:
     """The frozen file is kept, and a question that is asked again replaces the earlier answer."""
-    run.begin("preflight").keep_migration("name: shop")
+    run.begin("preflight").keep_migration("name: shop", {"attempt-1/migration.yaml": ANNOUNCED})
     asking = run.begin("plan")
     asking.keep_answer({"asked_at": "1", "chosen": None})
     run.resume("plan").keep_answer({"asked_at": "1", "chosen": "Approve"})

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters.store.evidence_store import RunEvidence
+from kafka_migration.adapters.store.evidence_store import New, RunEvidence
 from kafka_migration.adapters.store.ledger_store import LedgerStore
 from kafka_migration.core.evidence.evidence_documents import Kind, StoredKind
 from tests.contract.fake_cluster import FakeCluster
@@ -27,7 +27,7 @@ def actions_on(cluster: type, host: type) -> Actions:
         ),
         (host, ("reserve", "release", "start", "stop", "clean")),
         (LedgerStore, ("append",)),
-        (RunEvidence, ("write", "freeze_migration", "publish")),
+        (RunEvidence, ("write", "write_together", "freeze_migration", "publish")),
     )
 
 
@@ -94,5 +94,7 @@ def _kinds(args: tuple[Any, ...]) -> Iterator[str]:
     for arg in args:
         if isinstance(arg, Kind | StoredKind):
             yield str(arg)
+        elif isinstance(arg, New):
+            yield str(arg.kind)
         elif isinstance(arg, Mapping) and "kind" in arg:
             yield str(arg["kind"])

@@ -53,9 +53,10 @@ class MemoryKeeper:
         """Keep digests."""
         self.has = replace(self.has, digests={**self.has.digests, **digests})
 
-    def keep_migration(self, text: str) -> None:
-        """Keep the migration file."""
+    def keep_migration(self, text: str, digests: Mapping[str, str]) -> None:
+        """Keep the migration file, and the announcement of its copy."""
         self.has = replace(self.has, migration=text)
+        self.keep(digests)
 
     def keep_answer(self, answer: Mapping[str, Any]) -> None:
         """Keep an answer."""

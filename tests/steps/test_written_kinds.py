@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from kafka_migration.adapters.store.evidence_store import RunEvidence
-from kafka_migration.core.documents.codec import Document
-from kafka_migration.core.evidence.evidence_documents import Kind, StoredKind
+from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.run.task_steps import STEPS, WRITTEN_BY_ANY
 from tests.steps.cutover import begin_rollback, cut_over, judge_cutover
 from tests.steps.cuts import Cuts
@@ -25,15 +24,14 @@ OF_DAG = {"approve_rollback": "approve"}
 def test_tasks_write_the_documents_of_the_table(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A cutover and its rollback write no document that the table does not name for the task."""
     written: set[tuple[str, Kind]] = set()
-    write: Any = RunEvidence.write
+    new_path = RunEvidence.new_path
 
-    def noted(evidence: RunEvidence, row: StoredKind[Document] | Kind, document: Any) -> str:
+    def noted(evidence: RunEvidence, kind: Kind) -> Any:
         task = world.task_instance.task_id
-        written.add((OF_DAG.get(task, task), Kind(str(row))))
-        path: str = write(evidence, row, document)
-        return path
+        written.add((OF_DAG.get(task, task), kind))
+        return new_path(evidence, kind)
 
-    monkeypatch.setattr(RunEvidence, "write", noted)
+    monkeypatch.setattr(RunEvidence, "new_path", noted)
     judge_cutover(world)
     cut_over(world)
     world.do("restore_settings")

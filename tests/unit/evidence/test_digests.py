@@ -41,8 +41,9 @@ class Memory:
     def keep(self, digests: Mapping[str, str]) -> None:
         self.digests |= digests
 
-    def keep_migration(self, text: str) -> None:
+    def keep_migration(self, text: str, digests: Mapping[str, str]) -> None:
         self.text = text
+        self.keep(digests)
 
     def keep_answer(self, answer: Mapping[str, Any]) -> None:
         raise NotImplementedError

@@ -87,27 +87,25 @@ class TaskKeeper:
 
     def keep(self, digests: Mapping[str, str]) -> None:
         """Keep the digests of documents that this task writes."""
-        with self._lock:
-            self._kept()
-            self._own |= digests
-            self._put()
+        self._keep(digests, {})
 
-    def keep_migration(self, text: str) -> None:
-        """Keep the text of the migration file."""
-        self._keep_extra("migration_file", text)
+    def keep_migration(self, text: str, digests: Mapping[str, str]) -> None:
+        """Keep the text of the migration file, and the announcement of its copy."""
+        self._keep(digests, {"migration_file": text})
 
     def keep_answer(self, answer: Mapping[str, Any]) -> None:
         """Keep the latest question and the user's answer."""
-        self._keep_extra("answer", dict(answer))
+        self._keep({}, {"answer": dict(answer)})
 
     def keep_refusal(self, refusal: Mapping[str, Any]) -> None:
         """Keep why this task refused, because the evidence store did not take it."""
-        self._keep_extra("refusal", dict(refusal))
+        self._keep({}, {"refusal": dict(refusal)})
 
-    def _keep_extra(self, name: str, value: Any) -> None:
+    def _keep(self, digests: Mapping[str, str], extra: Mapping[str, Any]) -> None:
         with self._lock:
             self._kept()
-            self._extra[name] = value
+            self._own |= digests
+            self._extra |= extra
             self._put()
 
     def _begin(self, values: Iterable[Any]) -> None:

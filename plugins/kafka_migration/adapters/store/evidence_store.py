@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from kafka_migration.adapters.store.document_files import (
@@ -60,6 +61,19 @@ _NO_DOCUMENT = b"\0"
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True)
+class New:
+    """A document that is to be written: its kind, and its text."""
+
+    kind: Kind
+    text: str
+
+    @classmethod
+    def of(cls, kind: ReadableKind[T], document: T) -> New:
+        """Return a document as the evidence store writes it."""
+        return cls(kind.kind, to_json(json_form(document)))
+
+
 class RunEvidence:
     """The documents of one run, written to the folder of its current attempt.
 
@@ -84,9 +98,10 @@ class RunEvidence:
 
     def freeze_migration(self, text: str) -> None:
         """Keep the migration file's text; every later task of the run reads only this copy."""
+        name = self._name(MIGRATION_FILE)
         if self._keeper is not None:
-            self._keeper.keep_migration(text)
-        self._write(self._name(MIGRATION_FILE), text)
+            self._keeper.keep_migration(text, {name: ANNOUNCED})
+        self._write_announced({name: text})
 
     def frozen_migration(self) -> str:
         """Return the frozen migration file of this attempt, or else of the newest earlier attempt with one.
@@ -114,9 +129,14 @@ class RunEvidence:
 
     def write(self, kind: ReadableKind[T], document: T) -> str:
         """Append one document and return its path."""
-        path = self.new_path(kind.kind)
-        self._write(self._name(path.name), to_json(json_form(document)))
+        new = New.of(kind, document)
+        path = self.new_path(new.kind)
+        self._write_all({self._name(path.name): new.text})
         return str(path)
+
+    def write_together(self, *documents: New) -> None:
+        """Append documents of different kinds, which are announced together, and whose digests are kept together."""
+        self._write_all({self._name(self.new_path(new.kind).name): new.text for new in documents})
 
     def new_path(self, kind: Kind) -> Any:
         """Return the path that the next document of this kind will have."""
@@ -287,12 +307,12 @@ class RunEvidence:
             self._others[name] = error.findings[0].found
             return _NO_DOCUMENT
 
-    def _write(self, name: str, text: str) -> None:
-        self._write_all({name: text})
-
     def _write_all(self, texts: Mapping[str, str]) -> None:
         """Write documents, whose names are announced together, and whose digests are kept together."""
         self._keep(dict.fromkeys(texts, ANNOUNCED))
+        self._write_announced(texts)
+
+    def _write_announced(self, texts: Mapping[str, str]) -> None:
         digests: dict[str, str] = {}
         try:
             for name, text in texts.items():

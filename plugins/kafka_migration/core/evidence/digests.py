@@ -47,8 +47,8 @@ class Keeper(Protocol):
     def keep(self, digests: Mapping[str, str]) -> None:
         """Keep the digests of documents that this task writes."""
 
-    def keep_migration(self, text: str) -> None:
-        """Keep the text of the migration file."""
+    def keep_migration(self, text: str, digests: Mapping[str, str]) -> None:
+        """Keep the text of the migration file, and the announcement of its copy."""
 
     def keep_answer(self, answer: Mapping[str, Any]) -> None:
         """Keep the last question, and the answer of the operator."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 
+from kafka_migration.adapters.store.evidence_store import New
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets
@@ -57,9 +58,8 @@ def plan(run: MigrationRun) -> Summary:
         raise Refused(findings)
     source, target = run.describe("source"), run.describe("target")
     document = plan_document(run, ledger, source, target) if mirrors else nothing_to_mirror(run, ledger, source, target)
-    run.evidence.write(Stored.PLAN, document)
-    if document.is_done:
-        _write_for_skipped(run, document)
+    skipped = _documents_of_skipped(run, document) if document.is_done else ()
+    run.evidence.write_together(New.of(Stored.PLAN, document), *skipped)
     _log_plan(document)
     return {
         "is_done": document.is_done,
@@ -70,12 +70,14 @@ def plan(run: MigrationRun) -> Summary:
     }
 
 
-def _write_for_skipped(run: MigrationRun, plan: PlanDocument) -> None:
-    """Write the documents of the tasks that a done plan skips: an earlier attempt may have created and copied."""
+def _documents_of_skipped(run: MigrationRun, plan: PlanDocument) -> tuple[New, ...]:
+    """Return the documents of the tasks that a done plan skips: an earlier attempt may have created and copied."""
     at = run.now()
-    run.evidence.write(Stored.TOPICS, TopicsDocument(at, (), {}))
-    run.evidence.write(Stored.START, MirrorNotStarted(at, NOTHING_TO_COPY))
-    run.evidence.write(Stored.WATCH, WatchEnded.without_mirror(at, plan.goals, 0, NOTHING_TO_COPY))
+    return (
+        New.of(Stored.TOPICS, TopicsDocument(at, (), {})),
+        New.of(Stored.START, MirrorNotStarted(at, NOTHING_TO_COPY)),
+        New.of(Stored.WATCH, WatchEnded.without_mirror(at, plan.goals, 0, NOTHING_TO_COPY)),
+    )
 
 
 def _topic_list(run: MigrationRun) -> list[str]:
