@@ -31,15 +31,17 @@ MAY_IMPORT = {
     # The linter stands alone (ADR 0055): what findings are made of, and the tables.
     "mirrormaker_files": {"core.documents", "core.findings", "core.text", "kafka_tables"},
     "mirrormaker_import": {"core", "kafka_tables", "mirrormaker_files"},
+    "report_formats": {"core"},
     "adapters": {"core"},
     "airflow_adapters": {"core", "adapters", "steps"},
     "preflight": {"core", "migration_file", "engines"},
-    "steps": {"core", "migration_file", "engines", "adapters", "preflight"},
+    "steps": {"core", "migration_file", "engines", "adapters", "preflight", "report_formats"},
     "orchestration": {"core", "migration_file", "engines", "adapters", "airflow_adapters", "steps", "preflight"},
     # The web pages: what the command line answers, for Airflow's UI.
-    "page": {"core", "migration_file", "adapters", "airflow_adapters", "steps", "orchestration.report_link"},
+    "page": {"core", "migration_file", "adapters", "airflow_adapters", "steps", "orchestration.report_link"}
+    | {"report_formats"},
     "cli": {"core", "migration_file", "engines", "adapters", "airflow_adapters", "steps", "preflight"}
-    | {"kafka_tables", "mirrormaker_files", "mirrormaker_import"},
+    | {"kafka_tables", "mirrormaker_files", "mirrormaker_import", "report_formats"},
     "__main__": {"cli"},
     # The names for DAGs of users, wherever they are defined.
     "operators": {"orchestration"},
@@ -186,6 +188,7 @@ THIRD_PARTY = {
     "engines": set(),
     "preflight": set(),
     "host": set(),
+    "report_formats": {"jinja2"},
     "mirrormaker_files": {"yaml"},
     "mirrormaker_import": set(),
     "migration_file": {"croniter", "pydantic", "pydantic_core", "yaml"},

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kafka_migration.adapters.store.evidence_store import REPORT_FILE
 from kafka_migration.core.findings.errors import EvidenceUnreadable, StoreFailed
 from kafka_migration.page.kept_files import KeptFiles, NotAsWritten
+from kafka_migration.report_formats.report_format import ReportFormat
 
 # A longer report is not shown. One of 10,000 topics has less than 1 MiB.
 MAX_BYTES = 8 * 1024 * 1024
@@ -34,11 +34,11 @@ NOT_KEPT = Page(
 def page_of(dag_id: str, run_id: str) -> Page:
     """Return the report of the newest attempt with a digest in Airflow, if the file is still what `finish` wrote."""
     kept = KeptFiles.of(dag_id, run_id)
-    attempt = kept.newest_attempt(REPORT_FILE) if kept else None
+    attempt = kept.newest_attempt(ReportFormat.MARKDOWN.file) if kept else None
     if kept is None or attempt is None:
         return NOT_KEPT
     try:
-        return Page(200, kept.content(REPORT_FILE, attempt, MAX_BYTES).decode(errors="replace"))
+        return Page(200, kept.content(ReportFormat.MARKDOWN.file, attempt, MAX_BYTES).decode(errors="replace"))
     except NotAsWritten as error:
         return _not_shown(409, f"It was {error}.")
     except EvidenceUnreadable as error:

@@ -16,7 +16,7 @@ import pytest
 
 from kafka_migration.adapters.store import evidence_store as evidence_module
 from kafka_migration.adapters.store.document_files import MAX_BYTES, create_whole, rooted
-from kafka_migration.adapters.store.evidence_store import REPORT_FILE, RunEvidence
+from kafka_migration.adapters.store.evidence_store import RunEvidence
 from kafka_migration.adapters.store.ledger_store import LedgerStore
 from kafka_migration.adapters.store.run_status_store import NewsStore, StopRequestStore
 from kafka_migration.cli.main import main
@@ -26,6 +26,7 @@ from kafka_migration.core.findings.errors import FindingsError, Refused
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.report.run_status import LastRun
 from kafka_migration.core.run.stop_request import StopRequest
+from kafka_migration.report_formats.report_format import ReportFormat
 from tests.odd_files import make_socket
 from tests.unit.cli.test_cli import AT, RUN, mirrored_twice
 from tests.unit.cli.test_cli_present import POLLED
@@ -37,7 +38,7 @@ DOCUMENTS = (
     f"{ATTEMPT}/migration.yaml",
     f"{ATTEMPT}/03-plan-1.json",
     f"{ATTEMPT}/run.json",
-    f"{ATTEMPT}/{REPORT_FILE}",
+    f"{ATTEMPT}/{ReportFormat.MARKDOWN.file}",
     f"{ATTEMPT}/offsets-before-target.csv",
     "shop/ledger/000002.json",
     "shop/stop-requests/2.json",
@@ -63,7 +64,9 @@ class Store:
         mirrored_twice(self.real)
         self.evidence.freeze_migration("text")
         self.evidence.write(Kind.PLAN, {"n": 1})
-        self.evidence.publish(dict.fromkeys(("run.json", REPORT_FILE, "offsets-before-target.csv"), "{}"))
+        self.evidence.publish(
+            dict.fromkeys(("run.json", ReportFormat.MARKDOWN.file, "offsets-before-target.csv"), "{}")
+        )
         self.requests.request(StopRequest(2, RUN.holder, AT, "ada"))
         self.news.tell_progress(POLLED)
         last = LastRun(RUN.holder, datetime.fromisoformat(AT), "sync", "success", "PASS")
@@ -144,7 +147,7 @@ READERS: dict[str, tuple[Callable[[Store], object], str, Code]] = {
 WRITERS: dict[str, Callable[[Store], object]] = {
     "frozen file": lambda s: s.evidence.freeze_migration("text"),
     "document": lambda s: s.evidence.write(Kind.PLAN, {"n": 2}),
-    "report": lambda s: s.evidence.publish({REPORT_FILE: "new"}),
+    "report": lambda s: s.evidence.publish({ReportFormat.MARKDOWN.file: "new"}),
     "summary": lambda s: s.evidence.publish({"run.json": "new"}),
     "offsets": lambda s: s.evidence.publish({"offsets-before-target.csv": "new"}),
     "ledger": lambda s: s.ledger.append(CutOver(RUN.holder, AT, (), (), partly=False).to_document()),

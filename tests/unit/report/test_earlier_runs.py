@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.report.markdown_report import render_report
+from kafka_migration.report_formats.markdown_report import render_report
 from tests.golden import assert_golden
 from tests.stored_examples import read_run
 from tests.unit.report.test_hostile_report import whole_run

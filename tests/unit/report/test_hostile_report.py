@@ -17,8 +17,8 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.offsets_plan import TargetOnly
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.report.markdown_report import render_report
 from kafka_migration.core.report.run_status import run_note
+from kafka_migration.report_formats.markdown_report import render_report
 from tests.stored_examples import read_run
 from tests.unit.report.test_report_of_a_run import APPROVE, P0, TOPIC, WHOLE, document_of, plan_of, with_step
 

@@ -12,7 +12,6 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsMove, OffsetsPlan, Proof
 from kafka_migration.core.kafka.offsets import CommittedOffset, TopicPartition
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.report.markdown_report import render_report
 from kafka_migration.core.report.run_document import RunDocument
 from kafka_migration.core.stored.stored_documents import (
     MirrorStarted,
@@ -23,6 +22,7 @@ from kafka_migration.core.stored.stored_documents import (
 from kafka_migration.core.text.markdown import escaped
 from kafka_migration.core.watching.producers_question import ProducersAsk
 from kafka_migration.core.watching.watch import Outcome
+from kafka_migration.report_formats.markdown_report import render_report
 from tests.present import present
 from tests.stored_examples import NOW, checked, judged, planned, read_run, stopped, watch_ended
 

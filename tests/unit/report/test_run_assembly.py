@@ -16,13 +16,13 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.group_writes import GroupWriteDocument, OffsetsResultDocument, Write
 from kafka_migration.core.groups.offsets_plan import GroupPlan, Proof
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.report.markdown_report import render_report
 from kafka_migration.core.report.next_steps import ConfirmedCutover, after_cutover
 from kafka_migration.core.report.run_assembly import assembled
 from kafka_migration.core.report.run_document import GroupResult, Refusal, RunDocument
 from kafka_migration.core.run.run_window import Interval, RunWindow
 from kafka_migration.core.stored.stored_documents import CutoverDocument
 from kafka_migration.core.text.quoting import group_subject
+from kafka_migration.report_formats.markdown_report import render_report
 from tests.stored_examples import read_run
 from tests.unit.groups.copied_partition import moved
 from tests.unit.report.test_report_of_a_run import EXAMPLES, WHOLE, plan_of

@@ -7,9 +7,9 @@ from enum import StrEnum
 
 import pytest
 
-from kafka_migration.core.report.markdown_report import markdown_of
 from kafka_migration.core.report.report_sections import report_of
 from kafka_migration.core.report.sections import BREAK, Break, Line, Name, Section, ShellCommand, Strong, Table
+from kafka_migration.report_formats.markdown_report import markdown_of
 from tests.stored_examples import read_run
 from tests.unit.report.test_hostile_report import whole_run
 

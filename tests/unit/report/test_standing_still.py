@@ -11,13 +11,13 @@ from kafka_migration.core.cutover.approval import Ask, Responder
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.groups.group_writes import OffsetsResultDocument
-from kafka_migration.core.report.markdown_report import render_report
 from kafka_migration.core.report.run_assembly import assembled
 from kafka_migration.core.report.run_document import RunDocument
 from kafka_migration.core.run.stand_still import StandStill, Still, forecast_lines
 from kafka_migration.core.stored.stored_documents import CutoverDocument, DrainedDocument, StopDocument
 from kafka_migration.core.watching.fence import FenceProof
 from kafka_migration.core.watching.watch import Outcome
+from kafka_migration.report_formats.markdown_report import render_report
 from tests.present import present
 from tests.stored_examples import judged, planned, stopped, watch_ended
 from tests.unit.report.test_report_of_a_run import plan_of

@@ -4,7 +4,7 @@ Layout below the root:
 
     <migration>/<run folder>/attempt-<n>/migration.yaml        the frozen migration file
     <migration>/<run folder>/attempt-<n>/NN-<kind>-<k>.json    documents of the tasks
-    <migration>/<run folder>/attempt-<n>/run.json, report.md   the results that `finish` wrote
+    <migration>/<run folder>/attempt-<n>/run.json, report.*    the results that `finish` wrote
     <migration>/ledger/<number>.json                           the ledger of all runs
     <migration>/stop-requests/<generation>.json                requests to stop a generation of MirrorMaker
     <migration>/progress.json, last-run.json                   progress of the active run, result of the last run
@@ -51,7 +51,6 @@ from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding, Re
 from kafka_migration.core.run.run_identity import RunIdentity
 
 MIGRATION_FILE = "migration.yaml"
-REPORT_FILE = "report.md"
 RUN_FILE = "run.json"
 # Another task of the run may be writing. Its digest is kept at the latest this long after its document appears.
 _LOOK_AGAIN_AFTER_S = (0, 1, 2)

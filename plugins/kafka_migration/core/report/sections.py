@@ -1,7 +1,7 @@
 """The parts that a report consists of, without a format: sections of lines, lists and tables.
 
 A text is a `str`. A line of several pieces is a tuple of them. A piece of one of the classes below is set apart from
-the text, in the way of the format that a renderer writes (`core.report.markdown_report`), and every piece is escaped.
+the text, in the way of the format that a renderer of `report_formats` writes, and every piece is escaped.
 """
 
 from __future__ import annotations

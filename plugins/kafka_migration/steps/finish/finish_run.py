@@ -1,4 +1,4 @@
-"""Finishes a run: frees the reservation, decides how it ended, and writes `run.json` and `report.md`."""
+"""Finishes a run: frees the reservation, decides how it ended, and writes `run.json` and the reports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import partial
 
 import kafka_migration
 from kafka_migration.adapters.store.document_files import to_json, unreadable
-from kafka_migration.adapters.store.evidence_store import REPORT_FILE, RUN_FILE
+from kafka_migration.adapters.store.evidence_store import RUN_FILE
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.codes import Code
@@ -26,7 +26,6 @@ from kafka_migration.core.ledger.cutovers import Rehearsed
 from kafka_migration.core.ledger.generations import generations_text
 from kafka_migration.core.migration.settings import Mode, Phase
 from kafka_migration.core.report.alerts import Alert, Ended, ended_alert
-from kafka_migration.core.report.markdown_report import render_report
 from kafka_migration.core.report.run_assembly import assembled
 from kafka_migration.core.report.run_document import Readiness, Refusal, RunDocument
 from kafka_migration.core.report.run_forecast import PastRun
@@ -42,6 +41,7 @@ from kafka_migration.core.run.task_steps import TaskId, unsuccessful
 from kafka_migration.core.stored.stored_documents import MirrorStarted, Stored
 from kafka_migration.core.text.shortened import first
 from kafka_migration.core.text.terminal_text import shown
+from kafka_migration.report_formats.report_format import rendered_reports
 from kafka_migration.steps.finish.outcome import (
     FAILED,
     EndedTasks,
@@ -190,9 +190,9 @@ def _unfit(run: MigrationRun, document: RunDocument) -> FindingsError | None:
 
 
 def _publish(run: MigrationRun, document: RunDocument) -> FindingsError | None:
-    """Write the report; return the refusal of a store that does not take it."""
+    """Write the reports and `run.json`; return the refusal of a store that does not take it."""
     try:
-        run.evidence.publish({REPORT_FILE: render_report(document), RUN_FILE: to_json(document.to_document())})
+        run.evidence.publish({**rendered_reports(document), RUN_FILE: to_json(document.to_document())})
     except StoreFailed as error:
         return error
     return None
