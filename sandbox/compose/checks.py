@@ -54,7 +54,7 @@ def require_pass(project: Project) -> str:
     Raises:
         ComposeTestFailed: the command line's verdict is not PASS for every topic, each with records.
     """
-    verdict = json.loads(project.execute("scheduler", "kafka-migration", "verdict", MIGRATION, "--json"))
+    verdict = json.loads(project.execute("scheduler", "kafka-migration", "verdict", MIGRATION, "-o", "json"))
     flaws = verdict_flaws(verdict)
     if flaws:
         raise ComposeTestFailed("the verdict is not as expected: " + "; ".join(flaws))

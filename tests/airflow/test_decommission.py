@@ -190,7 +190,7 @@ def test_command_prints_every_reason(
     assert [line for line in conditions if line.startswith("  The time for a rollback is over – NOT MET:")]
     assert "  Every topic is cut over – MET" in conditions
     assert not [line for line in conditions if "?" in line]
-    assert command(done, monkeypatch, "--json", "--quiet", "1s", "--overlap", "1s") in {0, 5}
+    assert command(done, monkeypatch, "-o", "json", "--quiet-for", "1s", "--overlap", "1s") in {0, 5}
     document = json.loads(capsys.readouterr().out)
     assert (3, "shop", 9) == (document["schema"], document["migration"], len(document["conditions"]))
     assert {"met", "not met", "unknown"} >= {each["state"] for each in document["conditions"]}

@@ -106,10 +106,10 @@ def test_document_of_cloudera_manager(server: ManagerServer, capsys: pytest.Capt
 def test_secret_settings_of_brokers_are_not_shown(server: ManagerServer, capsys: pytest.CaptureFixture[str]) -> None:
     """Of the brokers' settings only those that are needed are read."""
     ambari = {**AMBARI_SETTINGS, "ssl.keystore.password": KEYSTORE_SECRET}
-    discovered(server, ambari_answers(ambari), capsys, "--json")
+    discovered(server, ambari_answers(ambari), capsys, "-o", "json")
     group = items({"ssl_enabled": ("false", None), "port": ("9092", None), "ssl_key_password": (KEYSTORE_SECRET, None)})
     group["items"].append({"name": "ssl_server_keystore_password", "value": [KEYSTORE_SECRET]})
-    discovered(server, cloudera_answers() | {GROUP_SETTINGS: group}, capsys, "--json")
+    discovered(server, cloudera_answers() | {GROUP_SETTINGS: group}, capsys, "-o", "json")
 
 
 def test_answer_of_another_shape_shows_no_secret(server: ManagerServer, capsys: pytest.CaptureFixture[str]) -> None:

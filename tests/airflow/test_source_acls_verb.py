@@ -78,7 +78,7 @@ def test_selected_users_only(source: FakeCluster, folder: str, capsys: pytest.Ca
 
 def test_json(source: FakeCluster, folder: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The document has each list of the source with those for the target."""
-    assert 0 == main(["source-acls", "shop", "--migrations", folder, "--json"])
+    assert 0 == main(["source-acls", "shop", "--migrations", folder, "-o", "json"])
     document = json.loads(capsys.readouterr().out)
     (writes,) = [each for each in document["acls"] if each["principal"] == "User:bob"]
 

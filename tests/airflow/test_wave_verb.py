@@ -128,7 +128,7 @@ def test_documentation_shows_what_is_printed() -> None:
 
 
 def document(shop: Shop, capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, dict[str, Any]]:
-    code = shop.waves("--json", *options)
+    code = shop.waves("-o", "json", *options)
     return code, json.loads(capsys.readouterr().out)
 
 
@@ -149,7 +149,8 @@ def test_json_has_everything(shop: Shop, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_ignored_group_and_chosen_topics(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     """Options ignore a group and choose topics, and the document says so."""
-    _, found = document(shop, capsys, "--ignore-group", "bill.*", "--topic", "re.*", "--topic", "orders")
+    chosen = ("--topic-pattern", "re.*", "--topic-pattern", "orders")
+    _, found = document(shop, capsys, "--ignore-group", "bill.*", *chosen)
 
     assert [["orders"], ["refunds"]] == [wave["topics"] for wave in found["waves"]]
     assert {"billing": ["payments", "refunds"]} == found["ignored_groups"]
@@ -385,7 +386,7 @@ def test_wrong_places_are_named(shop: Shop, capsys: pytest.CaptureFixture[str], 
     [
         (["--write", "."], "--write needs --mirror-host and --spark"),
         (["--write", ".", "--spark", "s"], "--write needs --mirror-host and --spark"),
-        (["--topic", "("], "expected a regular expression"),
+        (["--topic-pattern", "("], "expected a regular expression"),
         (["--ignore-group", "*"], "expected a regular expression"),
         (["--min-topics", "0"], "a number from 1"),
         (["--prefix", "Shop"], "lower-case letters"),

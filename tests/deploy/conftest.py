@@ -41,7 +41,7 @@ class Clusters:
 
         airflow.airflow("dags", "test", f"kafka_migration__{name}", "--conf", '{"mode": "sync"}')
 
-        verdict = json.loads(airflow.command(*cli, "verdict", name, "--json"))
+        verdict = json.loads(airflow.command(*cli, "verdict", name, "-o", "json"))
         assert ("PASS", [name]) == (verdict["standing"], list(verdict["topics"]))
 
     @property

@@ -117,7 +117,7 @@ def came_since(migration: LiveMigration, new_topic: str) -> int:
 
 def proved(migration: LiveMigration) -> tuple[int, tuple[object, ...]]:
     """Return the exit code of `kafka-migration verdict`, and what it says of the topic: no record is read for it."""
-    done = migration.cli("verdict", "--json")
+    done = migration.cli("verdict", "-o", "json")
     topic = json.loads(done.stdout)["topics"][migration.name]
     return done.returncode, tuple(topic[name] for name in ("standing", "source_offsets", "target_records"))
 

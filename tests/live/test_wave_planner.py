@@ -23,6 +23,7 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.live
 
 TOPICS = ("orders", "payments", "refunds", "in", "out", "log", "spare")
+PLANNED = ("waves", "--source", "waves_old", "--target", "waves_new", "-o", "json")
 
 
 @pytest.fixture
@@ -62,8 +63,8 @@ def test_waves_of_real_groups_and_transactions(
     with closing(Consumer(settings)) as reader:
         reader.subscribe([f"{shop}out"])
         wait_until(lambda: reader.poll(0.1) is None and len(reader.assignment()) == 2)
-        options = ["--json", "--topic", f"{shop}.*", "--prefix", "shop", "--mirror-host", "mm", "--spark", "spark"]
-        main(["waves", "--source", "waves_old", "--target", "waves_new", "--write", str(tmp_path), *options])
+        options = ["--topic-pattern", f"{shop}.*", "--prefix", "shop", "--mirror-host", "mm", "--spark", "spark"]
+        main([*PLANNED, "--write", str(tmp_path), *options])
         found = json.loads(capsys.readouterr().out)
 
     waves = [[topic.removeprefix(shop) for topic in wave["topics"]] for wave in found["waves"]]
@@ -94,7 +95,7 @@ def test_offsets_in_a_transaction_are_told(brokers: Sandbox, shop: str, capsys: 
         producer.send_offsets_to_transaction(offsets, reader.consumer_group_metadata(), 30)
         producer.commit_transaction(30)
 
-    main(["waves", "--source", "waves_old", "--target", "waves_new", "--json", "--topic", f"{shop}.*"])
+    main([*PLANNED, "--topic-pattern", f"{shop}.*"])
     waves = {tuple(wave["topics"]): wave for wave in json.loads(capsys.readouterr().out)["waves"]}
 
     assert [f"{shop}eos"] == [group["group"] for group in waves[(f"{shop}log",)]["groups"]]

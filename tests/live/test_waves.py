@@ -55,7 +55,7 @@ def assert_files_restore(migration: LiveMigration, run_id: str) -> None:
 
 def assert_old_cluster_is_kept(migration: LiveMigration, groups: list[str]) -> None:
     """Asked on the command line, both clusters say that only the groups that read nowhere keep the source."""
-    asked = migration.cli("decommission", "--quiet", "1s", "--overlap", "1s", "--json")
+    asked = migration.cli("decommission", "--quiet-for", "1s", "--overlap", "1s", "-o", "json")
     conditions = json.loads(asked.stdout)["conditions"]
 
     assert (5, "") == (asked.returncode, asked.stderr)

@@ -337,9 +337,9 @@ def test_status_after_the_cutover(root: Path) -> None:
 
 
 def test_status_as_json(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With `--json` standard output is one document that holds the same, and the whole certificate."""
+    """With `-o json` standard output is one document that holds the same, and the whole certificate."""
     end(root, 2)
-    kafka_migration(root, "status", "shop", "--json")
+    kafka_migration(root, "status", "shop", "-o", "json")
     document = json.loads(capsys.readouterr().out)
 
     assert (6, "shop", "syncing", [2], {"orders": "PASS"}) == tuple(
@@ -410,7 +410,7 @@ def test_what_libraries_print_is_no_part_of_an_answer(
 
     monkeypatch.setattr(verdict_module, "verdict_answer", talkative)
 
-    main(["verdict", "shop", "--json", "--evidence-root", str(root)])
+    main(["verdict", "shop", "-o", "json", "--evidence-root", str(root)])
 
     shown = capsys.readouterr()
     assert "shop" == json.loads(shown.out)["migration"]

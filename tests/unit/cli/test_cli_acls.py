@@ -47,7 +47,7 @@ def test_one_side(folder: Path, capsys: pytest.CaptureFixture[str], side: str, o
 
 def test_json_has_each_right(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The document has one entry for each operation, with its client and what it is for."""
-    assert 0 == main(["acls", "shop", "--migrations", str(folder), "--json"])
+    assert 0 == main(["acls", "shop", "--migrations", str(folder), "-o", "json"])
     document = json.loads(capsys.readouterr().out)
 
     assert (1, "shop", "User:kafka-migration") == (

@@ -15,6 +15,7 @@ import pytest
 
 from kafka_migration.adapters.store.run_status_store import NewsStore, StopRequestStore
 from kafka_migration.cli.main import main
+from kafka_migration.cli.shell.verb_table import VERBS
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.report.run_status import LastRun
 from kafka_migration.core.run.stop_request import StopRequest
@@ -54,7 +55,6 @@ def ending(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, li
 
 
 USAGE = [
-    [],
     ["halt"],
     ["status", "shop", "more"],
     ["status", "shop", "--js"],
@@ -64,9 +64,8 @@ USAGE = [
     ["status", "shop", "--evidence-root", "   "],
     ["verdict"],
     ["verdict", "shop", "--wait"],
-    ["verdict", "shop", "--json=yes"],
+    ["verdict", "shop", "--output=yes"],
     ["stop"],
-    ["stop", "shop", "--json"],
     ["stop", "shop", "--reason"],
     ["stop", "shop", "--timeout", "5"],
     ["stop", "shop", "--timeout", "-5s"],
@@ -76,13 +75,13 @@ USAGE = [
     ["stop", "shop", "--timeout", "10m", "--timeout"],
     ["stop", "shop", "--timeout", "1\x1b[31ms"],
     ["decommission"],
-    ["decommission", "shop", "--quiet", "1"],
+    ["decommission", "shop", "--quiet-for", "1"],
     ["decommission", "shop", "--overlap", "x"],
     ["decommission", "shop", "--overlap", "１ｈ"],
     ["waves"],
     ["waves", "--source", "a"],
     ["waves", "--target", "b"],
-    ["waves", "--source", "a", "--target", "b", "--topic", "("],
+    ["waves", "--source", "a", "--target", "b", "--topic-pattern", "("],
     ["waves", "--source", "a", "--target", "b", "--ignore-group", "[z-a]"],
     ["waves", "--source", "a", "--target", "b", "--min-topics", "0"],
     ["waves", "--source", "a", "--target", "b", "--min-topics", "1000"],
@@ -98,8 +97,12 @@ USAGE = [
 
 @pytest.mark.parametrize("arguments", USAGE, ids=" ".join)
 def test_wrong_usage(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
-    """What the parser does not understand ends with 2, the usage of the verb, and where its help is."""
-    assert 2 == ending(capsys, *arguments)[0]
+    """What the parser does not understand ends with 2, one finding, and where the help of the verb is."""
+    code, (complaint,) = ending(capsys, *arguments)
+    verb = arguments[0] if arguments[0] in VERBS else ""
+
+    assert (2, True) == (code, complaint.startswith("COMMAND_INVALID · "))
+    assert complaint.endswith(f"See {' '.join(['kafka-migration', *filter(None, [verb]), '--help'])}.")
 
 
 NAMES = [
@@ -227,7 +230,7 @@ def test_field_of_another_type(root: Path, capsys: pytest.CaptureFixture[str], w
     for value in WRONG:
         path.write_text(json.dumps({**good, field: value}))
         ending(capsys, "status", "shop", "--evidence-root", str(root))
-        ending(capsys, "status", "shop", "--json", "--evidence-root", str(root))
+        ending(capsys, "status", "shop", "-o", "json", "--evidence-root", str(root))
     path.write_text(json.dumps({name: value for name, value in good.items() if name != field}))
     ending(capsys, "status", "shop", "--evidence-root", str(root))
 

@@ -72,7 +72,7 @@ def test_folder_without_files_is_refused(tmp_path: Path, capsys: pytest.CaptureF
 def test_json_has_the_findings_of_each_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The document has all files, and the findings with their parts."""
     (folder / "shop.yaml").write_text(MIGRATION_TEXT.replace("tasks: 2", "tasks: 0"))
-    code, out, err = checked(capsys, folder, "--json")
+    code, out, err = checked(capsys, folder, "-o", "json")
     document = json.loads("\n".join(out))
 
     assert (3, [], 1, False) == (code, err, document["schema"], document["is_valid"])

@@ -154,7 +154,7 @@ def test_json_has_the_same(root: Path, capsys: pytest.CaptureFixture[str], verb:
     """The document has a new schema number, the contradiction, and for `status` the last run and the present step."""
     NewsStore(root, "shop").tell_progress(POLLED)
     ended(root, FOREIGN)
-    kafka_migration(root, verb, "shop", "--json")
+    kafka_migration(root, verb, "shop", "-o", "json")
     document = json.loads(capsys.readouterr().out)
 
     holder = document["last_run"] if verb == "status" else document
@@ -240,7 +240,7 @@ def test_list_names_a_migration_that_cannot_be_read(root: Path, capsys: pytest.C
     told = capsys.readouterr()
     assert any(line.startswith("shop ") for line in told.out.splitlines())
     assert "last-run.json" in told.err
-    assert 1 == kafka_migration(root, "status", "--json")
+    assert 1 == kafka_migration(root, "status", "-o", "json")
     assert ["clicks", "shop"] == [each["migration"] for each in json.loads(capsys.readouterr().out)["migrations"]]
 
 
@@ -254,7 +254,7 @@ def test_terminal_gets_no_escape_sequences(root: Path, capsys: pytest.CaptureFix
     ended(root, Finding(Code.TARGET_WRITTEN_BY_OTHERS, HOSTILE, HOSTILE, HOSTILE, HOSTILE), run=HOSTILE)
     StopRequestStore(root, "shop").request(StopRequest(2, HOSTILE, HOSTILE, HOSTILE, HOSTILE))
     for arguments in (["status", "shop"], ["verdict", "shop"], ["stop", "shop"], ["status"]):
-        for more in ([], ["--json"]) if arguments[0] != "stop" else ([],):
+        for more in ([], ["-o", "json"]) if arguments[0] != "stop" else ([],):
             kafka_migration(root, *arguments, *more)
             told = capsys.readouterr()
             text = told.out + told.err

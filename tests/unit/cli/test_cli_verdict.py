@@ -103,9 +103,9 @@ def test_verdict_of_a_migration_that_never_mirrored(tmp_path: Path) -> None:
 
 
 def test_verdict_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With `--json` the document also has each stretch of each side, with the run that judged it."""
+    """With `-o json` the document also has each stretch of each side, with the run that judged it."""
     kept(tmp_path, *BOTH_JUDGED)
-    assert 0 == main(["verdict", "shop", "--json", "--evidence-root", str(tmp_path)])
+    assert 0 == main(["verdict", "shop", "-o", "json", "--evidence-root", str(tmp_path)])
     document = json.loads(capsys.readouterr().out)
     orders = document["topics"]["orders"]
 

@@ -22,9 +22,8 @@ SIDES: tuple[Side, ...] = get_args(Side)
 
 def add_acls(verbs: Verbs) -> None:
     """Add the verb `acls`."""
-    text = "show the rights that a migration needs, as commands of kafka-acls.sh"
     example = "acls demo --source-principal User:reader --target-principal User:writer"
-    verb = add_bare_verb(verbs, acls, "acls", text, example)
+    verb = add_bare_verb(verbs, acls, "acls", example)
     add_file(verb)
     for side in SIDES:
         text = f"principal of the login on the {side}"

@@ -30,8 +30,7 @@ CHECK_SCHEMA = 1
 
 def add_check(verbs: Verbs) -> None:
     """Add the verb `check`."""
-    text = "show all mistakes of migration files, without a cluster"
-    verb = add_bare_verb(verbs, check, "check", text, "check --migrations include/migrations")
+    verb = add_bare_verb(verbs, check, "check", "check --migrations include/migrations")
     names = verb.add_argument(
         "names", nargs="*", type=migration_name, metavar="NAME", help=f"{NAME_HELP} (default: all)"
     )

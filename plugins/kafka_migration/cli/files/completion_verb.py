@@ -13,8 +13,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 def add_completion(verbs: Verbs) -> None:
     """Add the verb `completion`."""
-    text = "show the script with which a shell completes this command"
-    verb = add_bare_verb(verbs, completion, "completion", text, "completion bash")
+    verb = add_bare_verb(verbs, completion, "completion", "completion bash")
     verb.add_argument("shell", choices=SHELLS, help="the shell that reads the script")
 
 

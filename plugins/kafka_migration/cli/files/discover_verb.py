@@ -49,8 +49,7 @@ class Discovery:
 
 def add_discover(verbs: Verbs) -> None:
     """Add the verb `discover`."""
-    text = "show the Airflow connections to create for a Kafka cluster"
-    verb = add_bare_verb(verbs, discover, "discover", text, "discover --from ambari")
+    verb = add_bare_verb(verbs, discover, "discover", "discover --from ambari")
     where = verb.add_mutually_exclusive_group(required=True)
     where.add_argument(
         "--from",

@@ -29,9 +29,8 @@ IMPORT_EXIT_CODES = "exit codes: 0 the file is printed or written; 2 wrong usage
 
 def add_import(verbs: Verbs) -> None:
     """Add the verb `import`."""
-    text = "propose a migration file and its connections from files of MirrorMaker 1 or 2"
     example = "import mm2.properties --name orders --write ."
-    verb = add_bare_verb(verbs, run_import, "import", text, example, IMPORT_EXIT_CODES)
+    verb = add_bare_verb(verbs, run_import, "import", example, IMPORT_EXIT_CODES)
     add_mirror_files(verb)
     verb.add_argument("--name", type=migration_name, required=True, help="name of the migration")
     verb.add_argument(

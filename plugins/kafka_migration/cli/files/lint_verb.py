@@ -44,8 +44,7 @@ LINT_EXIT_CODES = "exit codes: 0 clean; 1 warnings; 2 errors, or wrong usage; 3 
 
 def add_lint(verbs: Verbs) -> None:
     """Add the verb `lint`."""
-    text = "show the mistakes in files of MirrorMaker 1 and 2, without a cluster"
-    verb = add_bare_verb(verbs, run_lint, "lint", text, "lint connect-mirror-maker.properties", LINT_EXIT_CODES)
+    verb = add_bare_verb(verbs, run_lint, "lint", "lint connect-mirror-maker.properties", LINT_EXIT_CODES)
     add_mirror_files(verb)
     verb.add_argument(
         "--effective", action="store_true", help="show what each part of MirrorMaker gets, and from which line"

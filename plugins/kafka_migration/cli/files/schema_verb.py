@@ -11,8 +11,7 @@ from kafka_migration.migration_file.json_schema import migration_schema
 
 def add_schema(verbs: Verbs) -> None:
     """Add the verb `schema`."""
-    text = "show the JSON Schema of migration files, for editors"
-    add_bare_verb(verbs, schema, "schema", text, "schema > migration-file.schema.json")
+    add_bare_verb(verbs, schema, "schema", "schema > migration-file.schema.json")
 
 
 def schema(_: Namespace) -> int:

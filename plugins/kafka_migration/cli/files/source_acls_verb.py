@@ -23,8 +23,7 @@ SOURCE_ACLS_SCHEMA = 1
 
 def add_source_acls(verbs: Verbs) -> None:
     """Add the verb `source-acls`."""
-    text = "show the source's access control lists on a migration, as commands for the target"
-    verb = add_bare_verb(verbs, source_acls, "source-acls", text, "source-acls demo --principal User:billing")
+    verb = add_bare_verb(verbs, source_acls, "source-acls", "source-acls demo --principal User:billing")
     add_file(verb)
     verb.add_values(
         "--principal", "PRINCIPAL", "only the lists of this user; may be repeated (default: all)", type=place

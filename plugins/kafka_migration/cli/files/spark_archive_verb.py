@@ -13,8 +13,7 @@ ARCHIVE_SCHEMA = 1
 
 def add_spark_archive(verbs: Verbs) -> None:
     """Add the verb `spark-archive`."""
-    text = "make the class archive with which Spark's driver starts sooner on this worker"
-    verb = add_bare_verb(verbs, spark_archive, "spark-archive", text, "spark-archive demo_spark")
+    verb = add_bare_verb(verbs, spark_archive, "spark-archive", "spark-archive demo_spark")
     verb.add_argument("connection", type=place, metavar="CONNECTION", help="Airflow connection of type spark")
     add_output(verb)
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kafka_migration.cli.shell.airflow_access import cluster_named
-from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_output, duration_s
+from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_output
 from kafka_migration.cli.shell.output import ExitCode, JsonObject, aligned, respond
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
@@ -51,17 +51,17 @@ class Proposed:
 
 def add_waves(verbs: Verbs) -> None:
     """Add the verb `waves`."""
-    text = "show which topics must move together, and propose migration files"
-    verb = add_bare_verb(verbs, waves, "waves", text, "waves --source old_kafka --target new_kafka")
+    verb = add_bare_verb(verbs, waves, "waves", "waves --source old_kafka --target new_kafka")
     for side in ("source", "target"):
         verb.add_argument(f"--{side}", required=True, metavar="CONNECTION", help="Airflow connection of type kafka")
         text = "a protection that the connection may disable; may be repeated (default: none)"
         verb.add_values(f"--{side}-insecure", None, text, choices=[str(each) for each in Insecurity])
     for option, of_what in (
-        ("--topic", "topics to propose; may be repeated (default: all)"),
+        ("--topic-pattern", "topics to propose; may be repeated (default: all)"),
         ("--ignore-group", "groups that do not tie topics together; may be repeated"),
     ):
         verb.add_values(option, "PATTERN", f"regular expression for the whole name of {of_what}", type=_pattern)
+    verb.add_renamed("--topic", "--topic-pattern PATTERN")
     verb.add_argument(
         "--min-topics",
         type=_count,
@@ -69,7 +69,7 @@ def add_waves(verbs: Verbs) -> None:
         metavar="NUMBER",
         help="combine small waves until each has at least this many topics (default: 1)",
     )
-    verb.add_value("--timeout", "TIME", "for reading transactions", "5m", type=duration_s)
+    verb.add_duration("--timeout", "longest time for reading transactions", "5m")
     verb.add_argument("--write", type=Path, metavar="FOLDER", help="write a migration file per wave")
     verb.add_argument("--prefix", type=_prefix, default="wave", help="waves are named PREFIX-01, … (default: wave)")
     verb.add_argument("--mirror-host", metavar="CONNECTION", help="for --write: Airflow connection of type ssh")
@@ -128,7 +128,7 @@ def _plan(arguments: Namespace, there: FilesThere, source: KafkaCluster, target:
 
     clusters = read_clusters(source, target, arguments.timeout)
     wish = Wish(
-        topics=tuple(arguments.topic),
+        topics=tuple(arguments.topic_pattern),
         ignored_groups=tuple(arguments.ignore_group),
         elsewhere=there.topics_between(arguments.source, arguments.target, clusters.partitions),
         min_topics=arguments.min_topics,

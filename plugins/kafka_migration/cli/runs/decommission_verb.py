@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain
 
 from kafka_migration.cli.shell.airflow_access import cluster_at, need_connections
-from kafka_migration.cli.shell.arguments import Verbs, add_output, add_verb, duration_s
+from kafka_migration.cli.shell.arguments import Verbs, add_output, add_verb
 from kafka_migration.cli.shell.evidence_access import opened
 from kafka_migration.cli.shell.output import ExitCode, respond
 from kafka_migration.core.rollback.decommission import Condition, State, WaitingTimes, may_go
@@ -17,11 +17,11 @@ from kafka_migration.steps.rollback.decommissioning import DecommissionAnswer, d
 
 def add_decommission(verbs: Verbs) -> None:
     """Add the verb `decommission`."""
-    text = "check whether the source cluster may be switched off"
-    verb = add_verb(verbs, decommission, "decommission", text, "decommission demo --quiet 48h")
-    verb.add_value("--quiet", "TIME", "required time without writes to the source", "24h", type=duration_s)
+    verb = add_verb(verbs, decommission, "decommission", "decommission demo --quiet-for 48h")
+    verb.add_duration("--quiet-for", "required time without writes to the source", "24h")
+    verb.add_renamed("--quiet", "--quiet-for DURATION")
     text = "time after a cutover in which a rollback is possible (default: the retention of the source topic)"
-    verb.add_value("--overlap", "TIME", text, type=duration_s)
+    verb.add_duration("--overlap", text)
     add_output(verb)
 
 
@@ -29,7 +29,7 @@ def decommission(arguments: Namespace) -> int:
     """Print the answer as lines or as one JSON document; the exit code gives it too."""
     need_connections()
     overlap = None if arguments.overlap is None else timedelta(seconds=arguments.overlap)
-    patience = WaitingTimes(timedelta(seconds=arguments.quiet), overlap)
+    patience = WaitingTimes(timedelta(seconds=arguments.quiet_for), overlap)
     store = opened(arguments.evidence_root, arguments.name)
     answer = decommission_answer(store, patience, datetime.now(UTC), cluster_at)
     respond(arguments, answer, decommission_lines(answer))

@@ -23,8 +23,7 @@ PLAN_SCHEMA = 1
 
 def add_plan(verbs: Verbs) -> None:
     """Add the verb `plan`."""
-    text = "show what a run would create, copy and move; nothing is written"
-    verb = add_bare_verb(verbs, plan, "plan", text, "plan demo --mode cutover")
+    verb = add_bare_verb(verbs, plan, "plan", "plan demo --mode cutover")
     add_file(verb)
     add_conf(verb, OFFERED)
     add_output(verb)

@@ -18,8 +18,7 @@ PREFLIGHT_SCHEMA = 1
 
 def add_preflight(verbs: Verbs) -> None:
     """Add the verb `preflight`."""
-    text = "run the checks that a run does before it acts; nothing is written"
-    verb = add_bare_verb(verbs, preflight, "preflight", text, "preflight demo --mode cutover")
+    verb = add_bare_verb(verbs, preflight, "preflight", "preflight demo --mode cutover")
     add_file(verb)
     add_conf(verb, (*OFFERED, *ROLLBACKS))
     add_output(verb)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from kafka_migration.cli.runs.decommission_verb import condition_lines
 from kafka_migration.cli.shell.airflow_access import filed_migration
-from kafka_migration.cli.shell.arguments import Verbs, add_folder, add_output, add_verb, duration_s
+from kafka_migration.cli.shell.arguments import Verbs, add_folder, add_output, add_verb
 from kafka_migration.cli.shell.evidence_access import opened
 from kafka_migration.cli.shell.output import ExitCode, respond
 from kafka_migration.core.run.stand_still import forecast_lines
@@ -19,8 +19,8 @@ from kafka_migration.steps.answers.readiness_answer import FiledCutover, ReadyAn
 
 def add_ready(verbs: Verbs) -> None:
     """Add the verb `ready`."""
-    verb = add_verb(verbs, ready, "ready", "check whether a cutover may follow", "ready demo --rehearsed-within 48h")
-    verb.add_value("--rehearsed-within", "TIME", "how old the newest rehearsal may be", "24h", type=duration_s)
+    verb = add_verb(verbs, ready, "ready", "ready demo --rehearsed-within 48h")
+    verb.add_duration("--rehearsed-within", "how old the newest rehearsal may be", "24h")
     add_folder(verb)
     add_output(verb)
 

@@ -36,8 +36,7 @@ from kafka_migration.steps.answers.status_answer import (
 
 def add_status(verbs: Verbs) -> None:
     """Add the verb `status`."""
-    text = "show the status of one migration or of all"
-    verb = add_verb(verbs, status, "status", text, "status demo -o json", is_name_optional=True)
+    verb = add_verb(verbs, status, "status", "status demo -o json", is_name_optional=True)
     help_text = "print a line per problem; the exit code is that of the worst one"
     verb.add_argument("--check", action="store_true", help=help_text)
     help_text = "show the status of an active run until it ends"

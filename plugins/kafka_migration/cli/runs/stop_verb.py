@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from kafka_migration.adapters.system.this_machine import SystemClock
-from kafka_migration.cli.shell.arguments import Verbs, add_verb, duration_s
+from kafka_migration.cli.shell.arguments import Verbs, add_verb
 from kafka_migration.cli.shell.evidence_access import opened
 from kafka_migration.cli.shell.output import ExitCode, aligned, say
 from kafka_migration.core.clock import Clock
@@ -40,11 +40,10 @@ _UNREADABLE = (MigrationError, OSError, LookupError, TypeError, ValueError, Attr
 
 def add_stop(verbs: Verbs) -> None:
     """Add the verb `stop`."""
-    text = "ask the active run to stop mirroring and to validate the copied records"
-    verb = add_verb(verbs, stop, "stop", text, 'stop demo --reason "maintenance" --wait')
+    verb = add_verb(verbs, stop, "stop", 'stop demo --reason "maintenance" --wait')
     verb.add_argument("--reason", type=_reason, default="", metavar="TEXT", help="kept in the evidence")
     verb.add_argument("--wait", action="store_true", help="wait until MirrorMaker has stopped")
-    verb.add_value("--timeout", "TIME", "how long --wait waits", "10m", type=duration_s)
+    verb.add_duration("--timeout", "how long --wait waits", "10m")
 
 
 def stop(arguments: Namespace) -> int:

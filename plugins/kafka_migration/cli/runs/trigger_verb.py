@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kafka_migration.adapters.system.this_machine import SystemClock
 from kafka_migration.cli.shell.airflow_server import add_server, airflow_of
-from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_name, add_output, duration_s, place
+from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_name, add_output, place
 from kafka_migration.cli.shell.conf_options import OFFERED, ROLLBACKS, add_conf, conf_of
 from kafka_migration.cli.shell.output import ExitCode, JsonObject, aligned, complain, is_json, say, say_json
 from kafka_migration.core.clock import Clock
@@ -38,10 +38,7 @@ Tell = Callable[[str, str], None]
 
 def add_trigger(verbs: Verbs) -> None:
     """Add the verb `trigger`."""
-    text = "trigger a run through Airflow's REST API"
-    verb = add_bare_verb(
-        verbs, trigger, "trigger", text, "trigger demo --mode sync --server https://airflow.example --wait"
-    )
+    verb = add_bare_verb(verbs, trigger, "trigger", "trigger demo --mode sync --server https://airflow.example --wait")
     add_name(verb)
     add_conf(verb, (*OFFERED, *ROLLBACKS))
     text = "for a rollback: the records of this topic after the cutover may stay on the target; may be repeated"
@@ -49,7 +46,7 @@ def add_trigger(verbs: Verbs) -> None:
     verb.add_argument("--note", type=place, metavar="TEXT", help="for example a ticket number; kept in the evidence")
     verb.add_argument("--unpause", action="store_true", help="unpause the DAG, so that the run begins")
     verb.add_argument("--wait", action="store_true", help="wait until the run has ended")
-    verb.add_value("--timeout", "TIME", "how long --wait waits", "24h", type=duration_s)
+    verb.add_duration("--timeout", "how long --wait waits", "24h")
     add_server(verb)
     add_output(verb)
 

@@ -21,8 +21,7 @@ _EXIT_CODES = {
 
 def add_verdict(verbs: Verbs) -> None:
     """Add the verb `verdict`."""
-    text = "show the verdict of all runs on each topic, from the ledger"
-    verb = add_verb(verbs, verdict, "verdict", text, "verdict demo")
+    verb = add_verb(verbs, verdict, "verdict", "verdict demo")
     add_output(verb)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import re
 import sys
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from kafka_migration.cli.shell.airflow_access import migration_names
 from kafka_migration.cli.shell.output import EXIT_CODES, ExitCode, complain
+from kafka_migration.cli.shell.verb_table import VERBS
 from kafka_migration.core.text.shortened import capitalized
 
 FOLDER_VARIABLE = "AIRFLOW__KAFKA_MIGRATION__MIGRATIONS_FOLDER"
@@ -38,23 +40,50 @@ class VerbParser(argparse.ArgumentParser):
             parser.error(unknown_arguments(unknown))
         return parsed
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Keep the words for an error: argparse reports what is missing before it knows which options are unknown."""
+        self._words = sys.argv[1:] if args is None else list(args)
+        return super().parse_known_args(args, namespace)
+
     def error(self, message: str) -> NoReturn:
-        """Print the usage and the finding, and exit."""
+        """Print the finding, and exit."""
         # Few commands are wrong, and findings take time to import.
         from kafka_migration.cli.shell.usage_problems import usage_finding
 
-        self.print_usage(sys.stderr)
-        complain([usage_finding(_without_value(message), self.prog)])
+        problem, unknown = _without_value(message), self._unknown_options()
+        if unknown and not message.startswith("unknown option"):
+            problem = f"{unknown_arguments(unknown)}; {problem}"
+        complain([usage_finding(problem, self.prog)])
         self.exit(ExitCode.USAGE)
+
+    def _unknown_options(self) -> list[str]:
+        options = itertools.takewhile(lambda word: word != "--", self._words)
+        found = [match[0] for word in options if (match := _OPTION.match(word))]
+        return [name for name in found if name not in self._option_string_actions]
 
     def add_value(self, name: str, metavar: str, text: str, default: str | None = None, **kind: Any) -> None:
         """Add an option that takes a value; its help names the default."""
         shown = "" if default is None else f" (default: {default})"
         self.add_argument(name, metavar=metavar, default=default, help=f"{text}{shown}", **kind)
 
+    def add_duration(self, name: str, text: str, default: str | None = None) -> None:
+        """Add an option that takes a duration; its value is in seconds."""
+        self.add_value(name, "DURATION", f"{text}, such as 90s or 2h", default, type=duration_s)
+
+    def add_renamed(self, old: str, new: str) -> None:
+        """Refuse an option of earlier versions with the name of its successor; the help does not list it."""
+        self.add_argument(old, action=_Renamed, nargs="?", help=argparse.SUPPRESS, metavar=new)
+
     def add_values(self, name: str, metavar: str | None, text: str, **kind: Any) -> None:
         """Add an option that may be repeated; without it the list is empty."""
         self.add_argument(name, action="append", default=[], metavar=metavar, help=text, **kind)
+
+
+class _Renamed(argparse.Action):
+    """An option that has another name now, which is the metavar."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        parser.error(f"{self.option_strings[0]} is now {self.metavar}")
 
 
 def _without_value(message: str) -> str:
@@ -71,7 +100,7 @@ def unknown_arguments(words: Iterable[str]) -> str:
     found = [_OPTION.match(word) for word in words]
     names = list(dict.fromkeys(match[0] for match in found if match))
     others = sum(match is None for match in found)
-    values = [f"{others} unknown value{'s' if others > 1 else ''} (not shown)"] if others else []
+    values = [f"{others} argument{'s' * (others > 1)} too many (not shown)"] if others else []
     return ", ".join([*(f"unknown option {name}" for name in names), *values])
 
 
@@ -86,24 +115,19 @@ else:
 Run: TypeAlias = Callable[[Namespace], int]
 
 
-def add_verb(
-    verbs: Verbs, run: Run, name: str, text: str, example: str, *, is_name_optional: bool = False
-) -> VerbParser:
+def add_verb(verbs: Verbs, run: Run, name: str, example: str, *, is_name_optional: bool = False) -> VerbParser:
     """Add a verb on a migration whose evidence is read."""
-    verb = add_bare_verb(verbs, run, name, text, example)
-    if is_name_optional:
-        complete_names(verb.add_argument("name", nargs="?", help=f"{NAME_HELP} (default: a list of all)"))
-    else:
-        complete_names(verb.add_argument("name", help=NAME_HELP))
-    text = "folder or URL (default: the one in Airflow's configuration)"
+    verb = add_bare_verb(verbs, run, name, example)
+    optional: dict[str, Any] = {"nargs": "?", "help": f"{NAME_HELP} (default: a list of all)"}
+    complete_names(verb.add_argument("name", metavar="NAME", **(optional if is_name_optional else {"help": NAME_HELP})))
+    text = "folder or URL with the evidence (default: the one in Airflow's configuration)"
     verb.add_value("--evidence-root", "PLACE", text, type=place)
     return verb
 
 
-def add_bare_verb(
-    verbs: Verbs, run: Run, name: str, text: str, example: str, exit_codes: str = EXIT_CODES
-) -> VerbParser:
-    """Add a verb without arguments; `text` starts its help."""
+def add_bare_verb(verbs: Verbs, run: Run, name: str, example: str, exit_codes: str = EXIT_CODES) -> VerbParser:
+    """Add a verb without arguments; what it does is in the table of the verbs."""
+    text = VERBS[name].text
     verb = verbs.add_parser(
         name,
         help=text,
@@ -124,7 +148,7 @@ def add_file(verb: VerbParser) -> None:
 
 def add_name(verb: argparse.ArgumentParser) -> None:
     """Add the name of one migration."""
-    complete_names(verb.add_argument("name", type=migration_name, help=NAME_HELP))
+    complete_names(verb.add_argument("name", type=migration_name, metavar="NAME", help=NAME_HELP))
 
 
 def complete_names(argument: argparse.Action) -> None:
@@ -145,12 +169,11 @@ def add_folder(verb: VerbParser) -> None:
     verb.add_value("--migrations", "FOLDER", text, type=Path)
 
 
-def add_output(verb: argparse.ArgumentParser) -> None:
-    """Add the options for the form of the answer; `respond` reads them."""
-    verb.add_argument(
-        "-o", "--output", choices=("table", "json"), default="table", help="form of the answer (default: table)"
-    )
-    verb.add_argument("--json", action="store_const", const="json", dest="output", help="the same as -o json")
+def add_output(verb: VerbParser, *others: str) -> None:
+    """Add the option for the form of the answer, which `respond` reads; `others` are forms besides table and JSON."""
+    text = "form of the answer (default: table)"
+    verb.add_argument("-o", "--output", choices=("table", "json", *others), default="table", help=text)
+    verb.add_renamed("--json", "-o json")
 
 
 def place(text: str) -> str:

@@ -25,13 +25,13 @@ def findings_of(error: BaseException) -> tuple[Finding, ...]:
 
 
 def usage_finding(problem: str, verb: str) -> Finding:
-    """Return the finding for invalid arguments."""
+    """Return the finding for invalid arguments; `verb` is the command with its verb."""
     return Finding(
         Code.COMMAND_INVALID,
-        "the command line",
+        verb,
         masked(problem),
         "arguments as shown in the help",
-        f"See `{verb} --help`.",
+        f"See {verb} --help.",
         happened=f"The command line is not valid: {masked(problem)}.",
         matters="It is unknown what you meant, so nothing was done.",
     )
