@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -60,7 +61,7 @@ class Moving:
         """
         self._rehearse()
         planned = self._cut_over()
-        readings = [self._read_on(group) for group in sorted(planned)]
+        readings = self._read_all_on(sorted(planned))
         self._tell(readings, planned)
         for reading in readings:
             if reading.skipped or reading.read_twice != planned[reading.group]:
@@ -97,11 +98,16 @@ class Moving:
             for group in GROUPS
         }
 
-    def _read_on(self, group: str) -> Reading:
+    def _read_all_on(self, groups: Sequence[str]) -> list[Reading]:
+        """Let the groups continue at the same time; the records of the source are read once for all of them."""
+        read = {group: commits(self._state.source_bootstrap, group, _topics_of(group)) for group in groups}
+        topics = {topic for committed in read.values() for topic, _ in committed}
+        source = {topic: read_records(self._state.source_bootstrap, topic) for topic in topics}
+        with ThreadPoolExecutor(len(groups)) as threads:
+            return list(threads.map(lambda group: self._read_on(group, read[group], source), groups))
+
+    def _read_on(self, group: str, committed: Commits, source: Mapping[str, Mapping[int, list[Placed]]]) -> Reading:
         """Continue reading on the target as the group, and compare both parts with all records of the source."""
-        topics = next(g.read for g in GROUPS if g.name == group)
-        committed = commits(self._state.source_bootstrap, group, topics)
-        source = {topic: read_records(self._state.source_bootstrap, topic) for topic in {t for t, _ in committed}}
         wanted = {place: source[place[0]][place[1]] for place in committed}
         first = {place: _before(wanted[place], committed[place]) for place in wanted}
         second = consume(self._state.target_bootstrap, group, wanted)
@@ -114,6 +120,10 @@ class Moving:
                 f"{r.group:<12} read on the source {r.read_on_source:>9,}   on the target {r.read_on_target:>9,}"
                 f"   skipped {r.skipped}   read twice {r.read_twice} (planned {planned[r.group]})"
             )
+
+
+def _topics_of(group: str) -> tuple[str, ...]:
+    return next(tuple(each.read) for each in GROUPS if each.name == group)
 
 
 class _Approver:

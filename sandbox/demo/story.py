@@ -22,8 +22,6 @@ from sandbox.state import SandboxState
 
 SYNC = {"mode": "sync"}
 VALIDATE = {"mode": "validate"}
-# Sent after the first run's goal was frozen and before the second run: the minimum that is new to the second run.
-DELTA_RECORDS = 1_500
 DAMAGED_TOPIC, DAMAGED_PARTITION = "orders", 2
 DIFFERS_CODE = "COPY_DIFFERS"
 # The expected finding for each damage.
@@ -77,8 +75,6 @@ class Story:
         with LiveTraffic(self._state.source_bootstrap) as traffic:
             first = self._runner.run("First sync, while producers continue", SYNC, traffic)
             self._runner.require_pass(first)
-            self._display.line(f"\nMore traffic: {DELTA_RECORDS:,} records …")
-            traffic.wait_for_more(DELTA_RECORDS)
         sent = {topic: count + traffic.acknowledged.get(topic, 0) for topic, count in seeded.items()}
         self._display.line(f"The producers are stopped; they sent {traffic.total:,} records.")
         runs = [first]
