@@ -1,4 +1,8 @@
-"""What MkDocs cannot do by itself: pages outside docs/ become part of the site, and links to them keep working."""
+"""What MkDocs cannot do by itself.
+
+Pages outside docs/ become part of the site, and links to them keep working. A picture that also exists in dark
+(`NAME-dark.png` beside `NAME.png`) is shown in the site's theme.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,7 @@ OUTSIDE = {
     "CONTRIBUTING.md": "project/contributing.md",
     "SECURITY.md": "project/security.md",
 }
+PICTURE = re.compile(r"!\[([^]]*)\]\(([^)#\s]+)\.png\)")
 LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)")
 
 
@@ -27,8 +32,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
-    """Turn links between files of the repository into links between pages of the site."""
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: object) -> str:
+    """Turn links between files of the repository into links between pages of the site, and pictures into pairs."""
     place = page.file.src_uri
     inside = {site: name for name, site in OUTSIDE.items()}
     file = inside.get(place, f"docs/{place}")
@@ -38,4 +43,10 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
         target = OUTSIDE.get(target, target.removeprefix("docs/"))
         return posixpath.relpath(target, posixpath.dirname(place) or ".")
 
-    return LINK.sub(on_site, markdown)
+    def in_both_themes(picture: re.Match[str]) -> str:
+        described, name = picture[1], picture[2]
+        if not (Path(config.docs_dir) / posixpath.dirname(place) / f"{name}-dark.png").exists():
+            return picture[0]
+        return f"![{described}]({name}.png#only-light)![{described}]({name}-dark.png#only-dark)"
+
+    return PICTURE.sub(in_both_themes, LINK.sub(on_site, markdown))

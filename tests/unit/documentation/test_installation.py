@@ -11,6 +11,7 @@ from tests.documents import commands
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "installation.md").read_text()
+README = (ROOT / "README.md").read_text()
 FIRST = (ROOT / "docs" / "start" / "first-migration.md").read_text()
 WALKTHROUGHS = (ROOT / "docs" / "walkthroughs" / "index.md").read_text()
 
@@ -46,11 +47,11 @@ def test_versions_that_are_installed_are_the_constraints(tmp_path: Path) -> None
 
 
 def test_all_pages_install_in_the_same_way() -> None:
-    """The three pages that install the wheel have the same commands."""
+    """All pages that install the wheel have the same commands."""
     install = [line for line in commands(PAGE, "sh") if "pip" in line.split()]
 
     assert 2 == len(install)
-    for page in (FIRST, WALKTHROUGHS):
+    for page in (FIRST, WALKTHROUGHS, README):
         assert install == [line for line in commands(page, "sh") if "pip" in line.split()]
 
 
