@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -14,8 +13,22 @@ from kafka_migration.core.migration.settings import Insecurity
 
 PAGE = Path(__file__).parents[3] / "docs" / "installation.md"
 SECTION = PAGE.read_text().partition("### Usual settings of services")[2].partition("\n### ")[0]
-BLOCKS = [json.loads(block)["extra"] for block in re.findall(r"```json\n(.*?)```", SECTION, re.DOTALL)]
-SETTINGS = {each["bootstrap.servers"]: each for each in BLOCKS}
+COLUMNS = ("bootstrap.servers", "security.protocol", "sasl.mechanism")
+ROWS = re.findall(r"^\| [^|`]+ \| `(\S+:\d+)` \| `(\S+)` \| `(\S+)` \| (.*) \|$", SECTION, re.MULTILINE)
+CONNECTION_STRING = "Endpoint=sb://namespace.servicebus.windows.net/;SharedAccessKeyName=migration;SharedAccessKey=a+b="
+KERBEROS = {"sasl.kerberos.principal": "migration@EXAMPLE.COM", "sasl.kerberos.keytab": "/etc/security/a.keytab"}
+
+
+def settings_of(row: tuple[str, ...]) -> dict[str, str]:
+    """Return the settings of a row with a login as its last column says."""
+    *named, login = row
+    settings = dict(zip(COLUMNS, named, strict=True))
+    user = re.search(r"literally `(\S+)`", login)
+    password = {"sasl.username": user[1] if user else "migration", "sasl.password": CONNECTION_STRING}
+    return settings | (KERBEROS if "[Kerberos](#kerberos)" in login else password)
+
+
+SETTINGS = {row[0]: settings_of(row) for row in ROWS}
 
 
 def test_five_services_are_documented() -> None:
