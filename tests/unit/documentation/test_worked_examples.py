@@ -45,16 +45,20 @@ def move(offset: int) -> OffsetsMove:
 
 
 def rows(page: str) -> list[list[str]]:
-    """Return the cells of all rows of tables in the page's example."""
+    """Return the cells of all rows of tables in the page's example, without the lines below their heads."""
     example = page.partition("\n## One example\n")[2].partition("\n## ")[0]
-    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in example.splitlines() if line.startswith("| ")]
+    return [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in example.splitlines()
+        if re.match(r"\|\s*[^-\s]", line)
+    ]
 
 
 def table(page: str, first: str) -> Iterator[list[str]]:
     """Yield the rows of the example's table whose head begins with this cell."""
     found = rows(page)
     start = next(number for number, row in enumerate(found) if row[0] == first)
-    for row in found[start + 2 :]:
+    for row in found[start + 1 :]:
         if len(row) != len(found[start]):
             return
         yield row
