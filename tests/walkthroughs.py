@@ -17,6 +17,8 @@ from tests.documents import all_blocks, joined_lines
 FOLDER = Path(__file__).parents[1] / "docs" / "walkthroughs"
 # What every page begins with.
 PREPARATION = "index"
+# What every page ends with.
+REST = "rehearse-and-cut-over"
 PAGES = ("hdinsight", "cloudera", "to-msk", "mirrormaker1-to-2")
 # A certificate that a page does not show in full.
 PEM = "-----BEGIN CERTIFICATE-----…"
@@ -38,8 +40,9 @@ class Step:
 
 
 def steps(page: str) -> list[Step]:
-    """Return the steps of a page in their order."""
-    return list(_steps((FOLDER / f"{page}.md").read_text()))
+    """Return the steps of a page in their order; a walkthrough ends with those of all."""
+    pages = (page, REST) if page in PAGES else (page,)
+    return [step for each in pages for step in _steps((FOLDER / f"{each}.md").read_text())]
 
 
 def _steps(text: str) -> Iterator[Step]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.cli.main import main
-from tests.walkthroughs import FOLDER, PAGES, PEM, PREPARATION, ExitCodes, Replaced, Step, managers, replaced, steps
+from tests.walkthroughs import FOLDER, PAGES, PEM, PREPARATION, REST, ExitCodes, Replaced, Step, managers, replaced, steps
 
 WITHOUT_CLUSTER = ("discover", "lint", "import", "check")
 # What a person puts into the printed commands.
@@ -79,8 +79,16 @@ def test_every_page_is_followed() -> None:
     """There is a test that runs all commands of each page."""
     tests = (FOLDER.parents[1] / "tests" / "deploy" / "test_walkthroughs.py").read_text()
 
-    assert {PREPARATION, *PAGES} == {path.stem for path in FOLDER.glob("*.md")}
+    assert {PREPARATION, REST, *PAGES} == {path.stem for path in FOLDER.glob("*.md")}
     assert set(PAGES) == set(re.findall(r'\.follow\("([a-z0-9-]+)"', tests))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_lead_to_what_all_end_with(page: str) -> None:
+    """The last section of a walkthrough leads to the common page, whose steps follow its own."""
+    last = (FOLDER / f"{page}.md").read_text().rpartition("\n## ")[2]
+
+    assert f"]({REST}.md)" in last
 
 
 @pytest.mark.parametrize("page", PAGES)
