@@ -9,7 +9,19 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.cli.main import main
-from tests.walkthroughs import FOLDER, PAGES, PEM, PREPARATION, REST, ExitCodes, Replaced, Step, managers, replaced, steps
+from tests.walkthroughs import (
+    FOLDER,
+    PAGES,
+    PEM,
+    PREPARATION,
+    REST,
+    ExitCodes,
+    Replaced,
+    Step,
+    managers,
+    replaced,
+    steps,
+)
 
 WITHOUT_CLUSTER = ("discover", "lint", "import", "check")
 # What a person puts into the printed commands.
