@@ -145,15 +145,19 @@ def test_table_of_verdicts_is_what_the_judge_says() -> None:
 
 
 def test_words_around_the_table_of_verdicts_are_true() -> None:
-    """Alone the killed generation has no verdict; with the next one it is one window with a piece per process."""
+    """Alone the killed generation has no verdict, and the next run compares it again; with the next generation it is
+    one window with a piece per process."""
     killed = Life(0, transactions=False, alphabet=0)
     killed.source = life().source
     killed.copy(0, SENT, stored=STORED)
     alone, both = present(killed.judge()), life()
+    killed.copy(STORED, len(SOURCE), stored=len(SOURCE))
+    again = present(killed.judge())
     (window,) = delta_windows(both.ledger.generations, Replays(both.ledger, by_key=False))
     warning = present(both.judge())
 
     assert ("NOT_VERIFIABLE", 3, 4) == (str(alone.verdict), alone.source_records, alone.target_records)
+    assert ("WARN", 5, 6) == (str(again.verdict), again.source_records, again.target_records)
     assert "with 3 records.\nThe target window has 4 records." in VALIDATION
     assert (6, 6) == (window.source_end - window.source_start, window.target_end - window.target_start)
     assert "5 records in 6 offsets, the target 6 records in 6 offsets" in VALIDATION
