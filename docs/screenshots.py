@@ -30,15 +30,24 @@ THEMES = {"light": "", "dark": "-dark"}
 # Scrolls the first text to the top; whether the window shows it and all others whole.
 IS_SHOWN = """
 const root = document.querySelector('iframe')?.contentDocument ?? document;
-const has = (each, text) => each.checkVisibility() && each.textContent.includes(text);
-const withText = (text) =>
-  [...(root.body?.querySelectorAll('*') ?? [])].filter(
-    (each) => has(each, text) && ![...each.children].some((inner) => has(inner, text)));
+const found = (text) => {
+  const places = [];
+  const nodes = root.createTreeWalker(root.body ?? root, NodeFilter.SHOW_TEXT);
+  while (nodes.nextNode()) {
+    const node = nodes.currentNode, start = node.data.indexOf(text);
+    if (start < 0 || !node.parentElement.checkVisibility()) continue;
+    const range = root.createRange();
+    range.setStart(node, start);
+    range.setEnd(node, start + text.length);
+    places.push({element: node.parentElement, box: () => range.getBoundingClientRect()});
+  }
+  return places;
+};
 const isInside = (box, edge) =>
   box.top >= edge.top - 1 && box.left >= edge.left - 1 && box.bottom <= edge.bottom + 1 && box.right <= edge.right + 1;
-const isWhole = (each) => {
-  const box = each.getBoundingClientRect();
-  for (let outer = each.parentElement; outer && outer !== root.body; outer = outer.parentElement) {
+const isWhole = (place) => {
+  const box = place.box();
+  for (let outer = place.element; outer && outer !== root.body; outer = outer.parentElement) {
     const hides = root.defaultView.getComputedStyle(outer).overflow !== 'visible';
     if (hides && !isInside(box, outer.getBoundingClientRect())) return false;
   }
@@ -46,8 +55,8 @@ const isWhole = (each) => {
   return isInside(box, {top: 0, left: 0, bottom: innerHeight, right: innerWidth});
 };
 const [top, texts] = [%s, %s];
-withText(top)[0]?.scrollIntoView({block: 'start'});
-return [top, ...texts].filter(Boolean).every((text) => withText(text).some(isWhole));
+if (top) found(top)[0]?.element.scrollIntoView({block: 'start'});
+return [top, ...texts].filter(Boolean).every((text) => found(text).some(isWhole));
 """
 
 
@@ -78,16 +87,19 @@ class Picture:
 
 
 BEFORE_THE_RUN = (
-    Picture("graph", f"dags/{DAG}", ("preflight", "finish"), clicks=("Show Graph",)),
-    Picture("grid", f"dags/{DAG}", ("preflight", "finish"), clicks=("Show Grid", "Expand all task groups")),
-    Picture("form", f"dags/{DAG}", ("mode",), clicks=("Trigger Dag",)),
+    Picture(
+        "form",
+        f"dags/{DAG}",
+        ("Mode", "Consumer groups", "Generations"),
+        clicks=("Show Grid", "Expand all task groups", "Trigger Dag"),
+    ),
 )
 
 
 def while_it_waits(run: str) -> tuple[Picture, ...]:
     """Return the pictures of a cutover that waits for its approval."""
     return (
-        Picture("progress", f"{run}/tasks/watch_lag", ("Stop producers of", "The fence is proved")),
+        Picture("progress", f"{run}/tasks/watch_lag", ("Stop producers of", " before ", "The fence is proved")),
         Picture(
             "approval",
             f"{run}/tasks/approve/required_actions",
@@ -103,7 +115,8 @@ def after_it(run: str, run_id: str) -> tuple[Picture, ...]:
     """Return the pictures of a finished cutover."""
     report = f"kafka-migration/report/{quote(DAG, safe='')}/{quote(run_id, safe='')}"
     return (
-        Picture("run", run, ("cutover · PASS",)),
+        Picture("run", run, ("cutover · PASS", "finish"), clicks=("Show Grid",)),
+        Picture("graph", run, ("move_consumers", "finish"), clicks=("Show Graph",)),
         Picture("migrations", "plugin/kafka-migrations", ("demo",)),
         Picture("report", report, ("PASS",)),
     )
