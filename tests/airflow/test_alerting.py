@@ -15,6 +15,7 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.report.alerts import Alert
+from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.migration_file.loading import load_alerts_file, load_migration_file
 from kafka_migration.orchestration.factory import migration_dags
 from kafka_migration.orchestration.operators.finish import FinishOperator
@@ -132,7 +133,8 @@ def test_alert_of_a_failure_without_a_finding_names_the_task(world: World, sent:
     fail(world)
 
     assert ["error"] == kinds(sent)
-    assert "read the log of the task plan" in sent[0]
+    assert "Task plan: failed" in sent[0]
+    assert "What to do: Read the log of the task that the alert names" in sent[0]
 
 
 def test_failing_notifier_does_not_stop_the_next_one(world: World, sent: list[str]) -> None:
@@ -165,7 +167,7 @@ def test_notifier_that_changes_its_arguments_changes_no_later_alert(world: World
         world,
         "alerts:\n  notifiers:\n    - notifier: tests.airflow.notifying.Adding\n      arguments: {people: [ada]}\n",
     )
-    alert = Alert(AlertKind.ERROR, "shop", "run", "https://airflow.example", "nothing")
+    alert = Alert(AlertKind.ERROR, "shop", RunIdentity("dag", "run", 1), "now", "https://airflow.example", "nothing")
     for _ in range(2):
         _, migration = load_migration_file(world.file)
         assert migration.alerts is not None

@@ -13,6 +13,7 @@ from kafka_migration.core.evidence.digests import digest_of
 from kafka_migration.core.evidence.evidence_documents import Kind, document_name
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.report.alerts import Alert
+from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.orchestration.task.alerting import send
 from kafka_migration.orchestration.task.failures import FailedForGood
 from tests.airflow.notifying import with_alerts
@@ -35,7 +36,7 @@ alerts:
       arguments:
         text: {text}
 """
-ALERT = Alert(AlertKind.ERROR, "shop", "run", "https://airflow.example", "nothing.")
+ALERT = Alert(AlertKind.ERROR, "shop", RunIdentity("dag", "run", 1), "now", "https://airflow.example", "nothing.")
 
 
 def forge(world: World, more: str) -> None:

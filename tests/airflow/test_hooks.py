@@ -225,7 +225,7 @@ def test_question_names_topics_and_deadline(mirroring: World, asked: list[dict[s
     assert [STOPPED, ABORT] == question["options"]
     assert "Stop producers of 2 topics on old_kafka before 23:00 UTC. Have they stopped?" == question["subject"]
     assert question["body"].startswith("**Stop producers of 2 topics on old_kafka before 23:00 UTC.**")
-    for text in ("`orders`, `audit`", "Deadline: 2030-01-01T23:00:00+00:00 (", "No group is moved"):
+    for text in ("`orders`, `audit`", "Deadline: Tue 2030-01-01 23:00 UTC, ", "No group is moved"):
         assert text in question["body"]
     assert question.get("defaults") is None
     assert ("answered", True) == (deferred.method_name, deferred.trigger.serialize()[1]["is_over"])

@@ -79,7 +79,7 @@ def test_silence_sends_an_alert_and_then_fails_the_run(
     assert address in event["findings"][0]["found"]
     (alert,), (warning,) = scene.alerts, scene.warnings
     assert "unreachable" == alert.kind
-    assert f"No answer from the {party} since 2030-01-01T00:00:00+00:00: " in alert.text
+    assert f"No answer from the {party} since Tue 2030-01-01 00:00 UTC: " in alert.text
     assert address in alert.text
     assert f"no answer from the {party} since 2030-01-01T00:00:00+00:00: " in warning
     assert "The run fails at 2030-01-01T00:09:00+00:00" in warning

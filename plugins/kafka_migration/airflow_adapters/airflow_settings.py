@@ -57,6 +57,16 @@ def _project() -> Path:
     return Path(conf.get("core", "dags_folder")).parent if _IS_INSTALLED else _PACKAGE.parents[1]
 
 
+def default_timezone() -> str:
+    """Return the name of Airflow's `[core] default_timezone`; for `system`, that of this machine's time zone."""
+    named = str(conf.get("core", "default_timezone", fallback="utc"))
+    if named == "system":
+        from pendulum import local_timezone
+
+        named = str(local_timezone().name)
+    return "UTC" if named == "utc" else named
+
+
 def alerts_file() -> Path | None:
     """Return `alerts_file`, with the notifiers for migration files without `alerts`, or `None` if not set."""
     named = conf.get(SECTION, "alerts_file", fallback="")

@@ -37,6 +37,7 @@ def airflow_deployment(
         open_registry=_open_registry,
         client_settings=_client_settings,
         run_link=run_link,
+        timezone=airflow_settings.default_timezone(),
     )
 
 

@@ -9,8 +9,11 @@ from airflow.sdk.module_loading import import_string
 
 from kafka_migration.core.migration.alert_settings import AlertKind, NotifierSettings
 from kafka_migration.core.report.alerts import Alert
+from kafka_migration.core.run.run_identity import RunIdentity
 
-_SAMPLE = Alert(AlertKind.ERROR, "name", "run", "https://airflow.example", "nothing, this is a sample.")
+_SAMPLE = Alert(
+    AlertKind.ERROR, "name", RunIdentity("dag", "run", 1), "now", "https://airflow.example", "nothing, a sample."
+)
 
 
 def notifier_problem(settings: NotifierSettings) -> str:

@@ -288,7 +288,9 @@ class NightlyModel(Strict):
     cron: CronExpression = Field(
         description="Start time: a cron expression of five fields. Its ticks also bound the intervals of a backfill."
     )
-    timezone: TimeZone = Field("UTC", description="IANA time zone of cron, until and validate_until.")
+    timezone: TimeZone = Field(
+        "UTC", description="IANA time zone of cron, until and validate_until, and of the moments that people read."
+    )
     until: TimeOfDay | None = Field(
         None,
         description='Local time, such as "05:30", at which mirroring stops: the first such time after the start. '

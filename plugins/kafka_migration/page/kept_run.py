@@ -9,6 +9,7 @@ from datetime import datetime
 import kafka_migration
 from kafka_migration.adapters.store.document_files import naming, parse_json
 from kafka_migration.adapters.store.evidence_store import RUN_FILE
+from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.errors import EvidenceUnreadable, Refused, StoreFailed
 from kafka_migration.core.migration.settings import Migration
@@ -106,6 +107,7 @@ def _begun(files: KeptFiles, attempt: int, migration: Migration, tasks: Sequence
         outcome=ACTIVE,
         tasks={task.task: task.state for task in tasks},
         started_at=min(began).isoformat(timespec="seconds") if began else None,
+        timezone=migration.local_time(settings.default_timezone()).zone,
     )
 
 
@@ -115,4 +117,4 @@ def _stop(migration: Migration, run: RunDocument) -> StopProducers | None:
     if not isinstance(announced, Announced) or plan is None:
         return None
     topics = sorted({partition.topic for partition in plan.goals})
-    return stop_after(migration, topics, datetime.fromisoformat(announced.announced_at))
+    return stop_after(migration, topics, datetime.fromisoformat(announced.announced_at), run.local)

@@ -19,6 +19,7 @@ ASKING = Asking(
     judged=judged(Verdict.PASS, judged_topic("orders", "PASS", 1200, in_all=260_000)),
     approve="writes them.",
     folder="/evidence/shop/manual__1/attempt-1",
+    run="kafka_migration__shop/manual__2030-01-01T21:30:00+00:00#1",
     link="http://airflow/dags/d/runs/r",
 )
 
@@ -30,9 +31,9 @@ def test_page_says_what_one_must_know_to_answer() -> None:
     for text in (
         "**Approve**: writes them.",
         "**Reject**: ends the run as failed (`APPROVAL_REFUSED`). Nothing is written and no group is moved.",
-        "**Deadline**: 2030-01-02T02:00:00+00:00, 4h",
+        "**Deadline**: Wed 2030-01-02 02:00 UTC, 4h",
         "**Who may answer**: `ada`, `grace`",
-        "**Run**: http://airflow/dags/d/runs/r",
+        "**Run**: [manual 1 Jan 21:30](http://airflow/dags/d/runs/r)",
         "/evidence/shop/manual__1/attempt-1",
         "## Verdict on the copy: PASS",
         "| `orders` | PASS | PASS | 260,000 | 1,200 |",

@@ -11,6 +11,7 @@ import pytest
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.report.alerts import Ended, ended_alert
+from kafka_migration.core.run.run_identity import RunIdentity
 from tests.present import present
 from tests.syntax import nodes_of
 
@@ -28,7 +29,7 @@ OF_ONE_USE = {
 # A rule may name two codes of the same cause.
 MOST_TOGETHER = 2
 # The names of one entry, before its answer.
-ENTRY = re.compile(r"^- \*\*… (.*?)\*\*", re.MULTILINE | re.DOTALL)
+ENTRY = re.compile(r"^- \*\*(?:… )?(.*?)\*\*", re.MULTILINE | re.DOTALL)
 QUESTIONS = ENTRY.findall(RUNBOOK)
 # What the runbook writes in capitals beside codes: verdicts, and settings.
 NO_CODES = {"PASS", "WARN", "FAIL", "NOT_VERIFIABLE", "AIRFLOW_HOME", "KAFKA_MIGRATION_HOME"}
@@ -113,13 +114,14 @@ def test_codes_that_need_more_than_a_line_have_one_entry() -> None:
 
 
 def test_the_alert_of_a_mirrormaker_that_may_run_leads_to_its_entry() -> None:
-    """The alert names the entry by words that are in its bold text."""
+    """The alert names the section of the runbook whose first entry is about it."""
     ended = Ended("failed", release_problem="no answer", may_run=True)
-    alert = present(ended_alert("shop", "run", "", ended))
+    alert = present(ended_alert("shop", RunIdentity("dag", "run", 1), "now", "", ended))
 
     assert AlertKind.NOT_STOPPED is alert.kind
-    (entry,) = re.findall(r"section \"(.*?)\"", alert.next_act)
-    assert 1 == len([question for question in QUESTIONS if entry in question])
+    (section,) = re.findall(r"section \"(.*?)\"", alert.next_act)
+    entries = RUNBOOK.partition(f"\n## {section}\n")[2]
+    assert "`not_stopped`" in next(ENTRY.finditer(entries))[0]
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "docs").rglob("*.md")), ids=lambda p: p.name)

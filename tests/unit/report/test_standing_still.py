@@ -15,6 +15,7 @@ from kafka_migration.core.report.run_assembly import assembled
 from kafka_migration.core.report.run_document import RunDocument
 from kafka_migration.core.run.stand_still import StandStill, Still, forecast_lines
 from kafka_migration.core.stored.stored_documents import CutoverDocument, DrainedDocument, StopDocument
+from kafka_migration.core.text.local_time import IN_UTC
 from kafka_migration.core.watching.fence import FenceProof
 from kafka_migration.core.watching.watch import Outcome
 from kafka_migration.report_formats.markdown_report import render_report
@@ -133,7 +134,7 @@ def test_run_of_an_earlier_version_has_no_fence_times() -> None:
     found = stood("cutover", cutover(UNTIMED))
 
     assert (None, None) == (minutes(found.producers)["fence"], minutes(found.producers)["copy"])
-    assert found.since[0].endswith(" or earlier.")
+    assert found.since(IN_UTC)[0].endswith(" or earlier.")
 
 
 @pytest.mark.parametrize("mode", ["sync", "validate", "restore", "fail_back"])

@@ -98,7 +98,7 @@ def test_instruction_comes_first_with_a_clock_time() -> None:
     [
         (90, "before 03:18:10 UTC (1 minute)."),
         (5_400, "before 04:46 UTC (1 hour 30 minutes)."),
-        (86_400, "before 03:16 UTC on 02 January (24 hours)."),
+        (86_400, "before 03:16 UTC on 2 January (24 hours)."),
     ],
 )
 def test_deadline_is_never_later_than_the_real_one(wait_s: float, expected: str) -> None:

@@ -58,9 +58,9 @@ class NewsStore:
         with self._only_complaining(SERIES_FILE):
             self._add_point(document["run"], SeriesPoint.polled(document))
 
-    def tell_step(self, run: str, step: str, at: str) -> None:
-        """Record the current step of a run; the last values of its watch are kept."""
-        own = {"schema": 1, "run": run, "step": step, "at": at, "step_at": at, "reading": None}
+    def tell_step(self, run: str, step: str, at: str, timezone: str = "UTC") -> None:
+        """Record the current step of a run, and its time zone; the last values of its watch are kept."""
+        own = {"schema": 1, "run": run, "step": step, "at": at, "step_at": at, "reading": None, "timezone": timezone}
         self._tell_change({**self.known_progress(run), **own}, event=step)
 
     def tell_reading(self, run: str, reading: Mapping[str, Any]) -> None:

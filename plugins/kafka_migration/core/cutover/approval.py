@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
@@ -51,6 +52,14 @@ class Ask(Document):
     def is_approved(self) -> bool:
         """Whether a user approved the plan."""
         return self.chosen == APPROVE and self.responded_by.id is not None
+
+    @property
+    def until(self) -> datetime | None:
+        """The moment by which it must be answered; `None` if it cannot be read."""
+        try:
+            return datetime.fromisoformat(self.asked_at) + timedelta(seconds=self.time_limit_s)
+        except (OverflowError, ValueError):
+            return None
 
     @property
     def who(self) -> str:

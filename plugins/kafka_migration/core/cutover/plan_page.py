@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 
 from kafka_migration.core.cutover.approval import Ask
 from kafka_migration.core.cutover.not_moved import not_moved
@@ -14,6 +13,8 @@ from kafka_migration.core.groups.offsets_plan import GroupPlan, GroupVerdict, Of
 from kafka_migration.core.kafka.offsets import Offsets, offsets_of
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.run.run_identity import ROLLBACK_DAG_PREFIX
+from kafka_migration.core.run.run_names import run_name
+from kafka_migration.core.text.local_time import IN_UTC, LocalTime
 from kafka_migration.core.text.markdown import escaped, shown, table
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.text.terminal_text import duration, record_count
@@ -51,10 +52,10 @@ _WHAT = {
 }
 
 
-def render_plan(plan: OffsetsPlan, migration: str) -> str:
+def render_plan(plan: OffsetsPlan, migration: str, local: LocalTime = IN_UTC) -> str:
     """Return the plan: a summary, all groups in one table, then each group with its partitions."""
     sections = [
-        _headline(plan, migration),
+        _headline(plan, migration, local),
         _target_only(plan) if plan.is_rollback else _unproved_topics(plan),
         _groups_table(plan),
         *_group_sections(plan),
@@ -69,9 +70,9 @@ def _joined(parts: Iterable[str]) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def _headline(plan: OffsetsPlan, migration: str) -> str:
+def _headline(plan: OffsetsPlan, migration: str, local: LocalTime) -> str:
     title = "Rollback" if plan.is_rollback else "Consumer groups"
-    lines = [*_counts(plan), f"Made at {plan.at}, plan `{plan.digest}`"]
+    lines = [*_counts(plan), f"Made at {local.second(plan.at)}, plan `{plan.digest}`"]
     if plan.unconcerned:
         lines.append(f"Not affected: {plan.unconcerned:,} groups that read only other topics")
     points = "\n".join(f"- {line}" for line in lines)
@@ -331,16 +332,19 @@ class Asking:
     """What the approval page shows in addition to the plan.
 
     `judged` is the newest verdict of the run, `None` if it has none (a rollback). `approve` says what an approval
-    does. `folder` locates the evidence, `link` the run. `still` are sentences on how long clients stand still.
+    does. `folder` locates the evidence, `link` the run, whose holder is `run`. `still` are sentences on how long
+    clients stand still. `local` is how people read its moments.
     """
 
     ask: Ask
     judged: JudgeDocument | None
     approve: str
     folder: str
+    run: str
     link: str
     four_eyes_of: str = ""
     still: Sequence[str] = ()
+    local: LocalTime = IN_UTC
 
 
 def approval_page(asking: Asking, plan: str) -> str:
@@ -350,16 +354,16 @@ def approval_page(asking: Asking, plan: str) -> str:
 
 def _before_you_answer(asking: Asking) -> str:
     ask = asking.ask
-    until = datetime.fromisoformat(ask.asked_at) + timedelta(seconds=ask.time_limit_s)
+    until = asking.local.weekday(ask.until or "not known")
     lines = (
         f"**Approve**: {asking.approve}",
         "**Reject**: ends the run as failed (`APPROVAL_REFUSED`). Nothing is written and no group is moved. The same "
         "happens without an answer before the deadline (`APPROVAL_TIMED_OUT`).",
-        f"**Deadline**: {until.isoformat(timespec='seconds')}, {duration(ask.time_limit_s)} after the request. If the "
+        f"**Deadline**: {until}, {duration(ask.time_limit_s)} after the request. If the "
         "task was cleared since, the time limit started again.",
         f"**Who may answer**: {_who(asking)}",
         *([f"**Standing still**: {escaped(' '.join(asking.still))}"] if asking.still else []),
-        f"**Run**: {asking.link}",
+        f"**Run**: [{escaped(run_name(asking.run))}]({asking.link})",
         f"**Evidence**: {shown(asking.folder)}; `report.md` is added when the run ends.",
     )
     return "## Before you answer\n\n" + "\n".join(f"- {line}" for line in lines)

@@ -21,13 +21,14 @@ _VALUE = re.compile(r"(?<![\w-])[\w-]{22}(?![\w-])|[0-9][0-9,.]*")
 _LONGEST, _MOST = 4_000, 10
 
 
-def by_cause(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def by_cause(findings: Iterable[Finding], most: int = _MOST) -> tuple[Finding, ...]:
     """Return the findings with those of one cause merged, in the order of their first ones; for readers only.
 
-    They have one cause if their texts are equal, or differ only by numbers, ids and the words of their subjects.
+    They have one cause if their texts are equal, or differ only by numbers, ids and the words of their subjects. Of the
+    differences, the first ones are listed, at most `most`.
     """
     equal = _grouped(([finding] for finding in findings), _texts)
-    return tuple(merged(group) for group in _grouped(equal, _shape))
+    return tuple(merged(group, most) for group in _grouped(equal, _shape))
 
 
 def _grouped(groups: Iterable[list[Finding]], key_of: Callable[[Finding], Hashable]) -> list[list[Finding]]:
@@ -59,21 +60,25 @@ def _without(words: frozenset[str], text: str) -> str:
     return _VALUE.sub("", without_names)
 
 
-def merged(group: Sequence[Finding]) -> Finding:
+def merged(group: Sequence[Finding], most: int = _MOST) -> Finding:
     """Return one finding for those of one cause; texts that differ list their differences in the same order."""
     first, *others = dict.fromkeys(group)
     if not others:
         return first
     each = (first, *others)
+
+    def joined(text_of: Callable[[Finding], str], cut: _Cut) -> str:
+        return _joined([text_of(finding) for finding in each], cut, most)
+
     return Finding(
         first.code,
-        _joined([finding.subject for finding in each], _WORDS),
-        _joined([finding.found for finding in each], _WORDS),
-        _joined([finding.expected for finding in each], _WORDS),
+        joined(lambda finding: finding.subject, _WORDS),
+        joined(lambda finding: finding.found, _WORDS),
+        joined(lambda finding: finding.expected, _WORDS),
         # A command must stay whole.
-        _joined([finding.remedy for finding in each], _CLAUSES),
-        happened=_joined([finding.happened for finding in each], _WORDS),
-        matters=_joined([finding.matters for finding in each], _WORDS),
+        joined(lambda finding: finding.remedy, _CLAUSES),
+        happened=joined(lambda finding: finding.happened, _WORDS),
+        matters=joined(lambda finding: finding.matters, _WORDS),
     )
 
 
@@ -90,7 +95,7 @@ _WORDS = _Cut((" ",), (" ", ", "), ", ")
 _CLAUSES = _Cut((". ", ": "), (". ",), "; ")
 
 
-def _joined(texts: Sequence[str], cut: _Cut) -> str:
+def _joined(texts: Sequence[str], cut: _Cut, most: int) -> str:
     """Return the texts as one: what they share once, around a list of what differs."""
     if len(set(texts)) == 1:
         return texts[0]
@@ -103,13 +108,13 @@ def _joined(texts: Sequence[str], cut: _Cut) -> str:
     if head and not head.endswith(". ") and all(part.endswith(".") for part in parts):
         # The ends of one sentence, not whole ones.
         parts, tail = [part[:-1] for part in parts], f".{tail}"
-    return f"{head}{_listed(parts, cut.between)}{tail}"
+    return f"{head}{_listed(parts, cut.between, most)}{tail}"
 
 
-def _listed(parts: Sequence[str], between: str) -> str:
+def _listed(parts: Sequence[str], between: str, most: int) -> str:
     """Return the first parts as a whole, as many as are readable, and the number of the others."""
     lengths = accumulate(len(part) for part in parts)
-    shown = min(_MOST, max(1, sum(length <= _LONGEST for length in lengths)))
+    shown = min(most, max(1, sum(length <= _LONGEST for length in lengths)))
     more = f" and {len(parts) - shown:,} more" if len(parts) > shown else ""
     if all(part.endswith(".") for part in parts):
         # Whole sentences need nothing between them.

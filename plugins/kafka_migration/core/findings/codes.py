@@ -367,7 +367,7 @@ class Code(RowEnum):
         "The MirrorMaker host did not answer over SSH.",
         "Check that the host runs and that Airflow reaches it. A MirrorMaker process there continues "
         "until its lease expires.",
-        explained="mirrormaker-runs-on",
+        explained="mirrormaker-may-still-run",
     )
     SSH_AUTH_FAILED = _CodeRow(
         "The MirrorMaker host refused the login.",
@@ -381,7 +381,7 @@ class Code(RowEnum):
     SSH_HOST_KEY_CHANGED = _CodeRow(
         "The host key differs from the pinned key.",
         "Find out why. Pin the new key only after you have checked its fingerprint on the host itself.",
-        explained="mirrormaker-runs-on",
+        explained="mirrormaker-may-still-run",
     )
     HOST_ANSWERS_OTHERWISE = _CodeRow(
         "The MirrorMaker host let the login in, but something else than mirrorctl answered.",
@@ -479,7 +479,7 @@ class Code(RowEnum):
     ALREADY_RUNNING = _CodeRow(
         "A MirrorMaker process of this migration is already running.",
         "Mark the run that started it as failed, or clear only its task `stop_mirror`. No second process was started.",
-        explained="mirrormaker-runs-on",
+        explained="mirrormaker-may-still-run",
     )
     GENERATION_STOPPED = _CodeRow(
         "This generation was stopped; it must not start again.",
@@ -603,7 +603,7 @@ class Code(RowEnum):
     MIRROR_NOT_STOPPED = _CodeRow(
         "MirrorMaker was asked to stop and is still running.",
         "Check the process on the MirrorMaker host. Do not start another run before it has ended.",
-        explained="mirrormaker-runs-on",
+        explained="mirrormaker-may-still-run",
     )
     RECORD_TOO_LARGE = _CodeRow(
         "A record is larger than MirrorMaker may send or the target topic takes, so MirrorMaker cannot copy it.",

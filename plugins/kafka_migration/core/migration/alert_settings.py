@@ -22,24 +22,25 @@ class Urgency(StrEnum):
 class _AlertRow(NamedTuple):
     """What `AlertKind` says of a kind, for its table."""
 
-    when: str
     headline: str
-    urgency: Urgency
+    meaning: str
     first_step: str
+    urgency: Urgency
     after_the_end: bool
 
 
 class AlertKind(RowEnum):
     """The reason for an alert, with what is the same for all alerts of the kind.
 
-    `when` says when it is sent, and `headline` what its subject says. `first_step` is what to do unless a finding says
-    more; a sender fills in its names in braces. One that is sent `after_the_end` says how a run ended.
+    `headline` is what its subject says, and `meaning` when it is sent. `first_step` is what to do first, unless a
+    finding says more; `<name>` stands for the name of the migration. One that is sent `after_the_end` says how a run
+    ended.
     """
 
-    when: str
     headline: str
-    urgency: Urgency
+    meaning: str
     first_step: str
+    urgency: Urgency
     after_the_end: bool
 
     @classmethod
@@ -48,77 +49,80 @@ class AlertKind(RowEnum):
         return name.lower()
 
     REFUSED = _AlertRow(
-        "nothing was started, or nothing was moved",
         "the run was refused",
+        "Nothing was started, or no group was moved.",
+        "Remove the cause that the first finding of the alert names. Then trigger the run again.",
         Urgency.NEXT_RUN,
-        "read the log of the task {task}.",
         True,
     )
     STALLED = _AlertRow(
-        "MirrorMaker died and was not restarted, stalled, missed its time limit or lost records; the source deleted "
-        "uncopied records; or something did not answer for too long",
         "mirroring failed",
+        "MirrorMaker died and was not restarted, stalled, missed its time limit or lost records; the source deleted "
+        "uncopied records; or something did not answer for too long.",
+        "Remove the cause that the first finding of the alert names. Then trigger the run again: it continues where "
+        "the copy ended.",
         Urgency.TODAY,
-        "read the log of the task {task}.",
         True,
     )
     FAILED = _AlertRow(
-        "verdict `FAIL` or `NOT_VERIFIABLE`",
         "the copy is not proved",
+        "The verdict is `FAIL` or `NOT_VERIFIABLE`.",
+        "Do not cut over. `kafka-migration verdict <name>` lists the topics and the reasons.",
         Urgency.TODAY,
-        "read the log of the task {task}.",
         True,
     )
     BEHIND = _AlertRow(
-        "mirroring or validating took too long, and nothing else is wrong; also with `when_late: warn`",
         "the run did not finish in time",
+        "Mirroring or validating took too long, and nothing else is wrong. It is also sent with `when_late: warn`.",
+        "Let the next run continue. If this repeats, set a later `nightly.until` or `nightly.validate_until`.",
         Urgency.NEXT_RUN,
-        "read the log of the task {task}.",
         True,
     )
     NOT_STOPPED = _AlertRow(
-        "neither a certificate nor the host says that MirrorMaker has stopped; takes precedence over the others",
         "MIRRORMAKER MAY STILL RUN",
+        "Neither a certificate nor the host says that MirrorMaker has stopped. It takes precedence over the others.",
+        "Clear the task `stop_mirror` of the run. If that fails too, check the MirrorMaker host "
+        '(the page "Runbook", section "MirrorMaker may still run").',
         Urgency.NOW,
-        "clear the run's task stop_mirror, or check the MirrorMaker host "
-        '(the page "Runbook", section "MirrorMaker runs on").',
         True,
     )
     ERROR = _AlertRow(
-        "a task failed without a finding, `finish` was lost, groups could not be moved, or the reservation was not "
-        "freed",
         "the run failed",
+        "A task failed without a finding, `finish` was lost, groups could not be moved, or the reservation was not "
+        "freed.",
+        "Read the log of the task that the alert names, else that of `finish`. Remove the cause, and clear the task "
+        "with downstream.",
         Urgency.TODAY,
-        "read the log of the task {task}.",
         True,
     )
     PRODUCERS = _AlertRow(
-        "a cutover is near the end of the source: stop the producers now",
         "stop your producers now",
+        "A cutover is near the end of the source: its producers must stop now.",
+        "Stop everything that writes to these topics on the source. Consumers may continue.",
         Urgency.NOW,
-        "stop everything that writes to these topics on the source; consumers may continue.",
         False,
     )
     APPROVAL = _AlertRow(
-        "a plan waits for an answer",
         "an approval is needed",
+        "A plan waits for an answer.",
+        "Read the plan in Airflow (Required Actions). Then approve or reject it. Without an answer nothing is written.",
         Urgency.NOW,
-        "read the plan in Airflow (Required Actions), then approve or reject it. Without an answer nothing is written.",
         False,
     )
     TOO_LONG = _AlertRow(
-        "`too_long_after` has passed since the run was queued; a backfill run that had to wait sends none",
         "the run takes too long",
+        "`too_long_after` has passed since the run was queued. A backfill run that had to wait sends none.",
+        "`kafka-migration status <name>` shows what the run does. Read the log of the running task. Nothing was "
+        "stopped.",
         Urgency.TODAY,
-        "find the running task and read its log. Nothing was stopped.",
         False,
     )
     UNREACHABLE = _AlertRow(
-        "a cluster, the MirrorMaker host or the evidence root has not answered for `watch.stall_after`; once per "
-        "silence",
         "no answer while MirrorMaker runs",
+        "A cluster, the MirrorMaker host or the evidence root has not answered for `watch.stall_after`. It is sent "
+        "once per silence.",
+        "Find out why it does not answer. Nothing was stopped, and the run continues when it answers.",
         Urgency.NOW,
-        "find out why the {party} does not answer. Nothing was stopped; the run continues once it answers.",
         False,
     )
 

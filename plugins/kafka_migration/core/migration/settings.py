@@ -13,6 +13,7 @@ from kafka_migration.core.kafka.cluster import IsolationLevel
 from kafka_migration.core.migration.alert_settings import AlertSettings
 from kafka_migration.core.migration.engine_table import Abilities, EngineName, abilities_of
 from kafka_migration.core.migration.topic_rules import TopicRules, TopicSettings
+from kafka_migration.core.text.local_time import LocalTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +294,10 @@ class Migration:
         Without kept partitions none can stay unset: each target partition holds records of many source partitions.
         """
         return self.cutover.uncommitted or ("unset" if self.keeps_partitions else "refuse")
+
+    def local_time(self, default_zone: str) -> LocalTime:
+        """Return how people read its moments: in the zone of its nightly sync, else in Airflow's default zone."""
+        return LocalTime(self.nightly.timezone if self.nightly else default_zone)
 
     def of_topics(self, topics: tuple[str, ...]) -> Migration:
         """Return the migration with these topics, to which its patterns were resolved."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from urllib.parse import quote
 
 from kafka_migration.core.findings.by_cause import by_cause, finding_lines
@@ -12,6 +14,9 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, MirrorFailed, OffsetsNotMoved, ValidationFailed
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.report.run_document import Refusal
+from kafka_migration.core.run.run_identity import RunIdentity
+from kafka_migration.core.run.run_names import run_name
+from kafka_migration.core.text.shortened import MOST_NAMES
 
 # A longer list would hide the first finding, which is the one to act on.
 MAX_FINDINGS = 10
@@ -19,17 +24,19 @@ MAX_FINDINGS = 10
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """One message: its kind, its run, the codes that it names, and its lines of text.
+    """One message: its kind, its run, when it is sent, the codes that it names, and its lines of text.
 
-    `link` leads to the run in Airflow, or to its question; `next_act` is the first thing to do. An event that may
-    happen several times in one run has a different `once` each time. An `instruction` is what the message begins with.
+    `at` is written as people read it (`LocalTime`). `link` leads to the run in Airflow, or to its question; `act` is
+    the first thing to do if that is more exact than the first step of the kind. An event that may happen several times
+    in one run has a different `once` each time. An `instruction` is what the message begins with.
     """
 
     kind: AlertKind
     migration: str
-    run: str
+    run: RunIdentity
+    at: str
     link: str
-    next_act: str
+    act: str = ""
     codes: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
     once: str = ""
@@ -44,9 +51,15 @@ class Alert:
         return f"[kafka-migration] {self.migration}: {self.kind.headline}{code}"
 
     @property
+    def next_act(self) -> str:
+        """The first thing to do."""
+        return self.act or self.kind.first_step.replace("<name>", self.migration)
+
+    @property
     def text(self) -> str:
         """The whole message as plain text."""
-        lines = (self.subject, "", *self.lines, f"What to do: {self.next_act}", f"Run: {self.run}", self.link)
+        run = f"Run: {run_name(self.run.holder)} of {self.run.dag_id}"
+        lines = (self.subject, "", *self.lines, f"What to do: {self.next_act}", f"Sent: {self.at}", run, self.link)
         return "\n".join(lines)
 
     @property
@@ -60,7 +73,7 @@ class Alert:
             "kind": str(self.kind),
             "urgency": str(self.kind.urgency),
             "migration": self.migration,
-            "run": self.run,
+            "run": str(self.run),
             "link": self.link,
             "codes": list(self.codes),
             "next_act": self.next_act,
@@ -121,16 +134,19 @@ def _kind_of(errors: set[str], codes: set[Code]) -> AlertKind:
     return AlertKind.REFUSED if errors - {OffsetsNotMoved.__name__} else AlertKind.ERROR
 
 
-def ended_alert(migration: str, run: str, link: str, ended: Ended) -> Alert | None:
-    """Return the alert of a run that has ended, if one is needed."""
+def ended_alert(
+    migration: str, run: RunIdentity, at: str, link: str, ended: Ended, topics: Collection[str] = ()
+) -> Alert | None:
+    """Return the alert of a run that has ended, if one is needed; it names at most ten of the topics."""
     kind = ended.kind
     if kind is None:
         return None
     findings = by_cause(ended.findings)
-    more = len(findings) - MAX_FINDINGS
+    told = _told(ended.findings, frozenset(topics))
+    more = len(findings) - len(told)
     tasks = () if findings else tuple(f"Task {task}: {state}" for task, state in ended.bad_tasks.items())
     lines = (
-        *(line for finding in findings[:MAX_FINDINGS] for line in finding_lines(finding)),
+        *(line for finding in told for line in finding_lines(finding)),
         *((f"… and {more} more in the report",) if more > 0 else ()),
         *tasks,
         *((f"The reservation was not freed: {ended.release_problem}",) if ended.release_problem else ()),
@@ -139,13 +155,26 @@ def ended_alert(migration: str, run: str, link: str, ended: Ended) -> Alert | No
         f"Evidence: {ended.evidence}",
     )
     codes = tuple(dict.fromkeys(str(finding.code) for finding in findings))
-    return Alert(kind, migration, run, link, _next_act(kind, findings, ended), codes, lines)
+    act = told[0].remedy if told and kind is not AlertKind.NOT_STOPPED else ""
+    return Alert(kind, migration, run, at, link, act, codes, lines)
 
 
 _MAY_RUN = "may still run; its host stops it when its lease expires"
 
 
-def _next_act(kind: AlertKind, findings: Sequence[Finding], ended: Ended) -> str:
-    if findings and kind is not AlertKind.NOT_STOPPED:
-        return findings[0].remedy
-    return kind.first_step.format(task=next(iter(ended.bad_tasks), "finish"))
+def _told(findings: Sequence[Finding], topics: frozenset[str]) -> tuple[Finding, ...]:
+    """Return the first causes, as many as name ten topics together; the first one is always among them."""
+    causes = by_cause(findings)
+    if causes and len(_named(causes[0], topics)) > MOST_NAMES:
+        causes = by_cause(findings, most=1)
+    named = accumulate((_named(cause, topics) for cause in causes[:MAX_FINDINGS]), lambda one, other: one | other)
+    return causes[: max(1, sum(len(each) <= MOST_NAMES for each in named))]
+
+
+def _named(finding: Finding, topics: frozenset[str]) -> frozenset[str]:
+    """Return which of the topics the text of a finding names, also by one of their partitions."""
+    words = {word.strip(".") for word in _WORD.findall("\n".join(finding_lines(finding)))}
+    return topics & (words | {word.rpartition("-")[0] for word in words})
+
+
+_WORD = re.compile(r"[A-Za-z0-9._-]+")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
 
-from kafka_migration.core.cutover.approval import Ask
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
@@ -36,6 +34,7 @@ from kafka_migration.core.stored.stored_documents import (
     StopDocument,
     Stored,
 )
+from kafka_migration.core.text.terminal_text import moment
 from kafka_migration.core.watching.watch import WatchRecord
 
 NOT_WRITTEN, UNKNOWN = "not written", "unknown"
@@ -194,16 +193,8 @@ def deadlines(steps: Steps) -> Iterator[Deadline]:
     """Yield the deadlines of questions without an answer, and the one that the run sets for the next run."""
     if steps.producers and steps.producers.chosen is None and steps.stop is None:
         yield Deadline("The producers on the source must stop", steps.producers.until)
-    if steps.approve and steps.approve.answered_at is None and (until := _answer_until(steps.approve)):
-        yield Deadline("The question for the approval must be answered", until)
+    if steps.approve and steps.approve.answered_at is None and (until := steps.approve.until):
+        yield Deadline("The question for the approval must be answered", moment(until))
     if steps.stop and (forecast := steps.stop.forecast) and not steps.cutover:
         # The topics that a cutover moved are not copied any more.
         yield Deadline("The next run must start", forecast.at, f"{forecast.partition}, {forecast.reason}")
-
-
-def _answer_until(ask: Ask) -> str | None:
-    try:
-        until = datetime.fromisoformat(ask.asked_at) + timedelta(seconds=ask.time_limit_s)
-    except (OverflowError, ValueError):
-        return None
-    return until.isoformat(timespec="seconds")

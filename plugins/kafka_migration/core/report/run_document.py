@@ -32,6 +32,7 @@ from kafka_migration.core.stored.stored_documents import (
     Stored,
     TopicListDocument,
 )
+from kafka_migration.core.text.local_time import LocalTime
 from kafka_migration.core.validation.judge_document import JudgedTopic, RecordCounts
 from kafka_migration.core.watching.producers_question import ProducersAsk
 from kafka_migration.core.watching.watch import WatchEnded, WatchRecord
@@ -193,10 +194,12 @@ class RunDocument(Document):
     `started_at` its start, if Airflow knows them. `interval` is the one that a run in mode `interval` answers for.
     `verdict` is that of this run, `topics` has what each run and all runs together prove. `decommission` has the
     conditions for switching the source off. `stood_still` has the times of producers and consumers in a cutover, and in
-    a rehearsal those that a cutover would have. Moments are ISO 8601 in UTC.
+    a rehearsal those that a cutover would have. Moments are ISO 8601 in UTC; people read them in `timezone`.
     """
 
-    ADDED: ClassVar[frozenset[str]] = frozenset({"phases", "deadlines", "readiness", "next_steps", "stood_still"})
+    ADDED: ClassVar[frozenset[str]] = frozenset(
+        {"phases", "deadlines", "readiness", "next_steps", "stood_still", "timezone"}
+    )
 
     migration: str
     migration_digest: str
@@ -229,12 +232,18 @@ class RunDocument(Document):
     readiness: Readiness | None = None
     next_steps: tuple[str, ...] = ()
     stood_still: StandStill | None = None
+    timezone: str = "UTC"
     schema: Literal[1] = 1
 
     @property
     def has_failed(self) -> bool:
         """Whether the run failed."""
         return self.outcome == "failed"
+
+    @property
+    def local(self) -> LocalTime:
+        """How people read its moments."""
+        return LocalTime(self.timezone)
 
     @property
     def codes(self) -> tuple[str, ...]:

@@ -43,10 +43,11 @@ class LastRun(Document):
     """How the last run ended; `contradictions` includes those of earlier runs that no run has refuted since.
 
     `past` has the times of the newest run that has validated records, for forecasts. `next_start` is the moment before
-    which the next run must start, as the newest run that stopped MirrorMaker has found it.
+    which the next run must start, as the newest run that stopped MirrorMaker has found it. People read its moments in
+    `timezone`.
     """
 
-    ADDED: ClassVar[frozenset[str]] = frozenset({"past", "next_start"})
+    ADDED: ClassVar[frozenset[str]] = frozenset({"past", "next_start", "timezone"})
 
     run: str
     at: datetime
@@ -59,6 +60,7 @@ class LastRun(Document):
     contradictions: tuple[Contradiction, ...] = ()
     past: PastRun | None = None
     next_start: ForecastDocument | None = None
+    timezone: str = "UTC"
     schema: Literal[1] = 1
 
     @property
@@ -139,9 +141,12 @@ class Reading(Document):
 
 @dataclass(frozen=True, slots=True)
 class Progress(Document):
-    """The current step of a run, and the last readings of its watch and of its Spark job; `None` means *unknown*."""
+    """The current step of a run, and the last readings of its watch and of its Spark job; `None` means *unknown*.
 
-    ADDED: ClassVar[frozenset[str]] = frozenset({"step_at", "behind", "reading"})
+    People read its moments in `timezone`.
+    """
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"step_at", "behind", "reading", "timezone"})
 
     run: str
     at: datetime
@@ -160,6 +165,7 @@ class Progress(Document):
     silent: tuple[Silent, ...] = ()
     behind: tuple[TopicLag, ...] = ()
     reading: Reading | None = None
+    timezone: str = "UTC"
 
     def __post_init__(self) -> None:
         require_plausible(self.copied, self.total, self.lag, self.rate, self.eta_s)

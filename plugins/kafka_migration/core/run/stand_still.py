@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from kafka_migration.core.documents.codec import Document
+from kafka_migration.core.text.local_time import LocalTime
 from kafka_migration.core.text.terminal_text import duration
 
 
@@ -64,10 +65,10 @@ class Still(Document):
             return "not known"
         return f"{'at least ' if self.unknown else ''}{duration(self.seconds)}"
 
-    @property
-    def since(self) -> str:
-        """When the clients stopped, in words."""
-        return f"{self.began_at}{' or earlier' if self.phases[0].seconds is None else ''}"
+    def since(self, local: LocalTime) -> str:
+        """Say when the clients stopped."""
+        began = "not known" if self.began_at is None else local.second(self.began_at)
+        return f"{began}{' or earlier' if self.phases[0].seconds is None else ''}"
 
     def __str__(self) -> str:
         known = [f"{each.phase} {duration(each.seconds)}" for each in self.phases if each.seconds is not None]
@@ -83,11 +84,12 @@ class StandStill(Document):
     producers: Still
     consumers: Still
 
-    @property
-    def since(self) -> tuple[str, ...]:
-        """Since when clients of a cutover stand still, as far as that is known."""
+    def since(self, local: LocalTime) -> tuple[str, ...]:
+        """Say since when clients of a cutover stand still, as far as that is known."""
         sides = {"Producers": self.producers, "Consumers": self.consumers}
-        return tuple(f"{clients} stand still since {side.since}." for clients, side in sides.items() if side.began_at)
+        return tuple(
+            f"{clients} stand still since {side.since(local)}." for clients, side in sides.items() if side.began_at
+        )
 
     @property
     def forecast(self) -> tuple[str, str]:

@@ -13,8 +13,9 @@ from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.text import markdown
+from kafka_migration.core.text.local_time import IN_UTC, LocalTime
 from kafka_migration.core.text.shortened import MOST_NAMES, some
-from kafka_migration.core.text.terminal_text import counted, duration, moment, shown
+from kafka_migration.core.text.terminal_text import counted, duration, shown
 
 STOPPED = "They have stopped"
 ABORT = "Abort the cutover"
@@ -42,6 +43,7 @@ class StopProducers:
     :param topics: the topics that the run cuts over, by their names on the source
     :param source: the Airflow connection of the source
     :param is_chosen: whether the run names its topics, so that not all remaining topics are cut over
+    :param local: how people read its moments
     """
 
     migration: str
@@ -51,11 +53,17 @@ class StopProducers:
     wait_s: float
     quiet_s: float
     is_chosen: bool = False
+    local: LocalTime = IN_UTC
 
     @property
     def until(self) -> datetime:
         """The deadline of the fence."""
         return self.announced_at + timedelta(seconds=self.wait_s)
+
+    @property
+    def deadline(self) -> str:
+        """The deadline as people read it."""
+        return self.local.weekday(self.until)
 
     @property
     def instruction(self) -> str:
@@ -80,9 +88,7 @@ class StopProducers:
 
     def _clock_time(self) -> str:
         # Rounded down: producers that stop by this time have stopped in time.
-        seconds = ":%S" if self.wait_s < _SHORT_S else ""
-        day = "" if self.until.date() == self.announced_at.date() else f" on {self.until:%d %B}"
-        return f"{self.until:%H:%M{seconds}} UTC{day}"
+        return self.local.clock(self.until, self.announced_at, seconds=self.wait_s < _SHORT_S)
 
 
 _SHORT_S = 600
@@ -97,12 +103,13 @@ def _span(seconds: float) -> str:
 
 def question_body(stop: StopProducers) -> str:
     """Return the text of the question, as Markdown."""
+    asked = stop.local.clock(stop.announced_at, stop.announced_at)
     return (
         f"**{markdown.escaped(stop.instruction)}.** Stop everything that writes to these topics. Consumers may "
         "continue.\n\n"
         f"- Topics: {stop.named(markdown.shown)}\n"
-        f"- Deadline: {moment(stop.until)} ({duration(stop.wait_s)} after {moment(stop.announced_at)}, "
-        "`cutover.fence_wait`). If this run was cleared since, the log of `watch_lag` has the new times.\n"
+        f"- Deadline: {stop.deadline}, {duration(stop.wait_s)} (`cutover.fence_wait`) after {asked}. If this run was "
+        "cleared since, the log of `watch_lag` has the new times.\n"
         f"- The run checks this itself: for {duration(stop.quiet_s)} no partition may receive a record, and no "
         "transaction may be open. It then continues, with or without an answer. After the deadline it fails, and no "
         "group is moved.\n\n"

@@ -63,7 +63,7 @@ class ApproveOperator(ApprovalOperator):
         with reporting(run, self.task_id):
             asked, plan = ask_approval(run, self.plan_kind())
             self._word(run, asked, plan, triggered_by(context))
-            self._tell(run)
+            self._tell(run, asked)
         super().execute(context)
 
     def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Summary:
@@ -82,18 +82,17 @@ class ApproveOperator(ApprovalOperator):
                 super().execute_complete(context, dict(event))
             return accept_answer(run, ask, triggered_by(context))
 
-    def _tell(self, run: MigrationRun) -> None:
+    def _tell(self, run: MigrationRun, asked: Ask) -> None:
         from kafka_migration.core.report.alerts import Alert
         from kafka_migration.orchestration.task.context import link_to
 
-        cutover = run.migration.cutover
+        until = run.local.weekday(asked.until or "not known")
         lines = (
-            f"{self.subject}: the plan waits for an answer, {duration(cutover.approval_time_limit_s)} at most.",
-            f"Who may answer: {', '.join(cutover.approvers) or 'all users that Airflow permits'}",
+            f"{self.subject}: the plan waits for an answer until {until}, {duration(asked.time_limit_s)} at most.",
+            f"Who may answer: {', '.join(asked.approvers) or 'all users that Airflow permits'}",
         )
         link = link_to(run.identity, self.task_id)
-        kind = AlertKind.APPROVAL
-        send(run, Alert(kind, run.name, str(run.identity), link, kind.first_step, lines=lines))
+        send(run, Alert(AlertKind.APPROVAL, run.name, run.identity, run.now_words(), link, lines=lines))
 
     def _word(self, run: MigrationRun, asked: Ask, plan: str, person: str | None) -> None:
         from kafka_migration.core.cutover.plan_page import Asking, approval_page
@@ -107,9 +106,11 @@ class ApproveOperator(ApprovalOperator):
             judged=run.evidence.newest(Stored.JUDGE),
             approve=self.APPROVE_DOES,
             folder=str(run.evidence.folder),
+            run=run.identity.holder,
             link=link_to(run.identity),
             four_eyes_of=(person or "") if cutover.four_eyes else "",
             still=standing_still(run),
+            local=run.local,
         )
         self.body = approval_page(asking, plan)
         self.response_timeout = timedelta(seconds=cutover.approval_time_limit_s)

@@ -20,6 +20,7 @@ from kafka_migration.core.migration.alert_settings import AlertKind, AlertSettin
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import RunType
+from kafka_migration.core.text.local_time import LocalTime
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.migration_file.loading import alert_settings
 
@@ -100,12 +101,16 @@ def deadlines(name: str, migration: Migration | None) -> list[DeadlineAlert]:
         return []
     if told.too_long_after_s is None:
         return []
-    arguments = {"migration": name, "alerts": told.to_document()}
+    zone = settings.default_timezone()
+    zone = migration.local_time(zone).zone if migration else zone
+    arguments = {"migration": name, "alerts": told.to_document(), "timezone": zone}
     interval = timedelta(seconds=told.too_long_after_s)
     return [DeadlineAlert(DeadlineReference.DAGRUN_QUEUED_AT, interval, AsyncCallback(too_long, arguments))]
 
 
-async def too_long(migration: str, alerts: Mapping[str, Any], context: Mapping[str, Any]) -> None:
+async def too_long(
+    migration: str, alerts: Mapping[str, Any], context: Mapping[str, Any], timezone: str = "UTC"
+) -> None:
     """Send an alert if the run is still active after its deadline (the callback of `deadlines`)."""
     from asgiref.sync import sync_to_async
 
@@ -113,7 +118,7 @@ async def too_long(migration: str, alerts: Mapping[str, Any], context: Mapping[s
 
     begin_metrics()
     settings = AlertSettings.from_document(alerts)
-    alert = _too_long_alert(migration, settings, context["dag_run"])
+    alert = _too_long_alert(migration, settings, context["dag_run"], LocalTime(timezone))
     if alert is None:
         log.info("No alert was sent: the run has ended, or it is a backfill run that was queued for long.")
         return
@@ -123,7 +128,9 @@ async def too_long(migration: str, alerts: Mapping[str, Any], context: Mapping[s
 _ENDED = {"success", "failed"}
 
 
-def _too_long_alert(migration: str, settings: AlertSettings, dag_run: Mapping[str, Any]) -> Alert | None:
+def _too_long_alert(
+    migration: str, settings: AlertSettings, dag_run: Mapping[str, Any], local: LocalTime
+) -> Alert | None:
     from kafka_migration.core.report.alerts import Alert
     from kafka_migration.orchestration.task.context import link_to
 
@@ -133,15 +140,16 @@ def _too_long_alert(migration: str, settings: AlertSettings, dag_run: Mapping[st
     identity = RunIdentity(dag_run["dag_id"], dag_run["dag_run_id"], 1)
     limit = timedelta(seconds=settings.too_long_after_s or 0)
     started = dag_run["start_date"] and datetime.fromisoformat(dag_run["start_date"])
-    if dag_run["run_type"] == RunType.BACKFILL and (not started or datetime.now(UTC) - started < limit):
+    now = datetime.now(UTC)
+    if dag_run["run_type"] == RunType.BACKFILL and (not started or now - started < limit):
         return None
-    since = f"It started at {started.isoformat(timespec='seconds')}." if started else "It has not started yet."
+    since = f"It started at {local.weekday(started)}." if started else "It has not started yet."
     return Alert(
         AlertKind.TOO_LONG,
         migration,
-        f"{identity.dag_id} / {identity.run_id}",
+        identity,
+        local.weekday(now),
         link_to(identity),
-        AlertKind.TOO_LONG.first_step,
         lines=(f"Still active {duration(limit.total_seconds())} after it was queued (alerts.too_long_after). {since}",),
     )
 
@@ -159,8 +167,8 @@ def tell_of_lost_finish(context: Context) -> None:
         return
     problem = str(context.get("exception") or "the reason is unknown")
     lines = (f"Task {task.task_id}: {problem}", "The reservation may still be held. The evidence is not assembled.")
-    next_act = f"clear the task {task.task_id} of the run."
-    send(run, Alert(AlertKind.ERROR, run.name, str(run.identity), link_to(run.identity), next_act, (), lines))
+    act = f"Clear the task {task.task_id} of the run."
+    send(run, Alert(AlertKind.ERROR, run.name, run.identity, run.now_words(), link_to(run.identity), act, (), lines))
 
 
 def _told(run: MigrationRun) -> set[tuple[str, str]]:

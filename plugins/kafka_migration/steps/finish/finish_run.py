@@ -124,7 +124,16 @@ def finish_run(run: MigrationRun, tasks: EndedTasks) -> Finished:
     )
     tell_last_run(run, ended, document)
     link = run.deployment.run_link(run.identity, "")
-    return Finished(document, ended, ended_alert(run.name, str(run.identity), link, ended))
+    alert = ended_alert(run.name, run.identity, run.now_words(), link, ended, _topics(run))
+    return Finished(document, ended, alert)
+
+
+def _topics(run: MigrationRun) -> Collection[str]:
+    try:
+        return run.whole_migration.topics
+    except Exception:
+        # They only limit what an alert names.
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +256,7 @@ def _document(
         decommission=decommission,
         triggered_by=tasks.triggered_by,
         started_at=tasks.started_at,
+        timezone=run.local.zone,
     )
     return assembled(
         begun,
@@ -366,6 +376,7 @@ def tell_last_run(run: MigrationRun, ended: Ended, document: RunDocument) -> Non
         ),
         past=PastRun.of(document, None if before is None else before.past),
         next_start=next_start(document, before),
+        timezone=document.timezone,
     )
     run.news.tell_last_run(told.to_document())
     run.news.tell_ended(who, at)

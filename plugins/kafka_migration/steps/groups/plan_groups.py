@@ -54,7 +54,7 @@ def plan_offsets(run: MigrationRun) -> Summary:
     skip_unless_planning(run)
     unproved = require_proved_copy(run)
     plan = make_offsets_plan(run, unproved, with_others=True)
-    run.evidence.write(Stored.OFFSETS_PLAN, _document(plan, render_plan(plan, run.name), run.now()))
+    run.evidence.write(Stored.OFFSETS_PLAN, _document(plan, render_plan(plan, run.name, run.local), run.now()))
     _log_plan(plan)
     if plan.is_final and (findings := plan.uncopied_findings()):
         raise Refused(findings)

@@ -84,7 +84,7 @@ def standing_still(run: MigrationRun) -> tuple[str, ...]:
     """Return since when clients stand still, and what the newest rehearsal measured; nothing for a rollback."""
     now = stand_still(run.request.mode, run.evidence.newest)
     rehearsal = run.ledger.known().rehearsal
-    return () if now is None else (*now.since, *forecast_lines(rehearsal.stand_still if rehearsal else None))
+    return () if now is None else (*now.since(run.local), *forecast_lines(rehearsal.stand_still if rehearsal else None))
 
 
 def record_answer(run: MigrationRun, chosen: str | None, by: Responder, at: datetime | None) -> Ask:

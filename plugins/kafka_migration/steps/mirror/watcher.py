@@ -65,6 +65,7 @@ class WatchNews(Document):
     silent: tuple[Silence, ...]
     outcome: Outcome | None
     poll_interval_s: float
+    timezone: str
 
 
 @dataclass(eq=False)
@@ -146,6 +147,7 @@ class MirrorWatcher(Noticing):
             silent=tuple(self.silence.silences.values()),
             outcome=None if self.result is None else self.result.outcome,
             poll_interval_s=self.migration.watch.poll_interval_s,
+            timezone=run.local.zone,
         )
 
     def poll(self) -> WatchResult | None:

@@ -57,7 +57,7 @@ def plan_rollback(run: MigrationRun) -> Summary:
     if refusals := (*phase_findings(run.ledger.known(), run.name, run.request.mode, ()), *_unknown_topics(run)):
         raise Refused(refusals)
     plan = make_rollback_plan(run)
-    page = render_plan(plan, run.name)
+    page = render_plan(plan, run.name, run.local)
     run.evidence.write(Stored.ROLLBACK_PLAN, RollbackPlanDocument(plan.digest, plan, page))
     if plan.target_only:
         run.evidence.publish({REVERSE_MIGRATION: reverse_migration(run.whole_migration, plan.target_only)[1]})

@@ -38,6 +38,7 @@ class Deployment:
     :param run_link: returns the address in Airflow's UI of a run, or of the question that one of its tasks asks
     :param spark_path: returns how Spark spells a path below the evidence root
     :param send_metrics: sends metrics (`core.report.metrics.Metric`); never raises
+    :param timezone: the time zone in which people read moments of a migration whose file names none
     """
 
     evidence_root: Any
@@ -51,4 +52,5 @@ class Deployment:
     engine_of: Callable[..., AnyEngine] = engine_of
     spark_path: Callable[[str], str] = str
     send_metrics: Callable[..., None] = _nowhere
+    timezone: str = "UTC"
     clock: Clock = field(default_factory=SystemClock)

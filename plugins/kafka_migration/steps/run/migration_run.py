@@ -25,6 +25,7 @@ from kafka_migration.core.mirror.mirror_process import AnyProcess
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import RunWindow
 from kafka_migration.core.stored.stored_documents import RefusalDocument, Stored
+from kafka_migration.core.text.local_time import LocalTime
 from kafka_migration.migration_file.loading import load_migration, load_migration_file
 from kafka_migration.steps.run.deployment import Deployment
 from kafka_migration.steps.run.run_request import RunRequest
@@ -123,6 +124,15 @@ class MigrationRun:
         """
         return resolved(self.filed_migration, self.evidence, self.ledger.known)
 
+    @property
+    def local(self) -> LocalTime:
+        """How people read the moments of the run; while its file cannot be read, in Airflow's time zone."""
+        try:
+            return self.filed_migration.local_time(self.deployment.timezone)
+        except Exception:
+            # The store may raise anything, and how a moment is written must not fail a task.
+            return LocalTime(self.deployment.timezone)
+
     def look_at_topics_again(self) -> None:
         """Use the topic list that was recorded just now, also where this object has used an earlier one."""
         for name in ("whole_migration", "migration", "target_names", "target", "engine"):
@@ -208,6 +218,10 @@ class MigrationRun:
     def now(self) -> str:
         """Return the present time in UTC as ISO 8601 text with seconds."""
         return self.clock.now().isoformat(timespec="seconds")
+
+    def now_words(self) -> str:
+        """Return the present time as people read it."""
+        return self.local.weekday(self.clock.now())
 
     def refused(self, task_id: str, error: FindingsError) -> None:
         """Record why a task refused or failed on purpose, so that `finish` can distinguish it from a crash.

@@ -42,7 +42,7 @@ def performing(
             run.evidence.disown_strangers()
         _look_at_evidence(run, needs_evidence=needs_evidence)
         if tells_step and not _skips_itself(run, task_id):
-            run.news.tell_step(run.identity.holder, task_id, run.now())
+            run.news.tell_step(run.identity.holder, task_id, run.now(), run.local.zone)
         yield
     except (FindingsError, DoesNotFit) as error:
         refused = unreadable(run.evidence.folder, str(error)) if isinstance(error, DoesNotFit) else error
