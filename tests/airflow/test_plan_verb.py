@@ -13,6 +13,7 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic, Operation, Resource
 from kafka_migration.core.ledger.cutovers import CutOver, Rehearsed
 from tests.airflow.world import World
+from tests.json_fields import undocumented
 from tests.shown_codes import shown_codes
 from tests.steps.world import AUDIT, FOUR_RECORDS, P0
 
@@ -38,6 +39,7 @@ def document(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any
     capsys.readouterr()
     main(["plan", "shop", "-o", "json", *options])
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert set() == undocumented("plan", found)
     return found
 
 

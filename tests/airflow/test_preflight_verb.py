@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -14,6 +15,7 @@ from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.preflight.checks import CHECKS
 from tests.airflow.world import World
+from tests.json_fields import undocumented
 
 NOT_ASKED = {
     "keys": "not applicable: MirrorMaker 2 keeps the partitions of the source",
@@ -33,12 +35,6 @@ def files(world: World) -> dict[str, str]:
     return {str(path): path.read_text() for path in world.root.rglob("*") if path.is_file()}
 
 
-def said(capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
-    """Return the output, and standard error without the lines about the progress."""
-    out, err = capsys.readouterr()
-    return out, "".join(line for line in err.splitlines(keepends=True) if not line.startswith("Checking "))
-
-
 def codes_in(err: str) -> list[str]:
     """Return the codes of the findings on standard error; the sentences of a finding are lines of their own."""
     return [line.split(" · ")[0] for line in err.splitlines() if " · " in line]
@@ -51,18 +47,34 @@ def test_each_check_is_shown_in_order(shown: World, capsys: pytest.CaptureFixtur
 
     rows = [re.split(r" {2,}", line) for line in out.splitlines()]
     assert [["CHECK", "RESULT"], *([check.name, NOT_ASKED.get(check.name, "passed")] for check in CHECKS)] == rows
-    parties = dict.fromkeys(check.party.words for check in CHECKS)
-    assert [f"Checking {words} …" for words in parties] == err.splitlines()
+    assert "" == err
 
 
 def test_a_person_who_waits_sees_what_is_asked(shown: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Standard error names each party before its first check asks, also with JSON output."""
+    """The line about the progress names each party before its first check asks, also with JSON output."""
     events: list[str] = []
-    monkeypatch.setattr(preflight_module, "remark", events.append)
+    monkeypatch.setattr(preflight_module, "working", events.append)
     monkeypatch.setattr(shown.host, "status", lambda: events.append("the host is asked"))
     main(["preflight", "shop", "-o", "json"])
 
-    assert events.index("Checking the MirrorMaker host …") < events.index("the host is asked")
+    assert events.index("Checking the MirrorMaker host") < events.index("the host is asked")
+    parties = dict.fromkeys(check.party.words for check in CHECKS)
+    assert [f"Checking {words}" for words in parties] == [each for each in events if each != "the host is asked"]
+
+
+def test_junit_has_a_case_for_each_check(shown: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """A failed check is a failure with its finding, one that does not apply is skipped with the reason."""
+    del shown.connections["spark"]
+    assert 3 == main(["preflight", "shop", "-o", "junit"])
+    (suite,) = ElementTree.fromstring(capsys.readouterr().out)
+    outcomes = {case.get("name"): [(each.tag, each.get("message")) for each in case] for case in suite}
+
+    assert [check.name for check in CHECKS] == list(outcomes)
+    assert [("skipped", "the check connections did not pass")] == outcomes["clusters"]
+    assert [("failure", "SPARK_CONNECTION_MISSING · connection spark (validation.spark_connection)")] == outcomes[
+        "connections"
+    ]
+    assert [] == outcomes["schedule"]
 
 
 def test_nothing_is_written(shown: World) -> None:
@@ -82,14 +94,16 @@ def test_findings_of_all_checks_are_shown(shown: World, capsys: pytest.CaptureFi
     shown.source.delete_topics(["audit"])
     shown.target.create_topics([NewTopic("orders", 3, 1, {})])
     assert 3 == main(["preflight", "shop"])
-    out, err = said(capsys)
+    out, err = capsys.readouterr()
 
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert "clusters not applicable: the check connections did not pass" in lines
     assert ["SPARK_CONNECTION_MISSING"] == codes_in(err)
     shown.connections["spark"] = "spark"
     assert 3 == main(["preflight", "shop"])
-    assert ["SOURCE_TOPIC_MISSING", "TOPIC_PARTITIONS_DIFFER", "TOPIC_CONFIG_DIFFERS"] == codes_in(said(capsys)[1])
+    assert ["SOURCE_TOPIC_MISSING", "TOPIC_PARTITIONS_DIFFER", "TOPIC_CONFIG_DIFFERS"] == codes_in(
+        capsys.readouterr()[1]
+    )
 
 
 def test_the_checks_see_the_ledger(shown: World, capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,7 +111,7 @@ def test_the_checks_see_the_ledger(shown: World, capsys: pytest.CaptureFixture[s
     shown.run.ledger.append(CutOver("dag/run#1", "then", (), ("orders", "audit"), partly=False).to_document())
 
     assert 3 == main(["preflight", "shop", "--mode", "cutover"])
-    assert said(capsys)[1].startswith("ALREADY_CUT_OVER")
+    assert capsys.readouterr()[1].startswith("ALREADY_CUT_OVER")
     assert 0 == main(["preflight", "shop", "--mode", "fail_back"])
 
 
@@ -119,7 +133,7 @@ def test_fields_of_the_form_are_checked(
 ) -> None:
     """A value that a run would refuse is refused with the words of the run."""
     assert 3 == main(["preflight", "shop", *options])
-    assert said(capsys)[1].startswith(found)
+    assert capsys.readouterr()[1].startswith(found)
 
 
 def test_patterns_are_resolved(shown: World, capsys: pytest.CaptureFixture[str]) -> None:
@@ -127,15 +141,16 @@ def test_patterns_are_resolved(shown: World, capsys: pytest.CaptureFixture[str])
     shown.edit_file("[orders, audit]", "[{pattern: 'o.*'}, {pattern: 'none.*'}]")
 
     assert 3 == main(["preflight", "shop"])
-    assert said(capsys)[1].startswith("PATTERN_MATCHES_NOTHING")
+    assert capsys.readouterr()[1].startswith("PATTERN_MATCHES_NOTHING")
 
 
 def test_json_has_the_document_of_the_evidence(shown: World, capsys: pytest.CaptureFixture[str]) -> None:
     """Each check is shown as in the evidence of a run."""
     shown.target.brokers = 0
     assert 3 == main(["preflight", "shop", "-o", "json", "--topic", "orders"])
-    out, err = said(capsys)
+    out, err = capsys.readouterr()
     document = json.loads(out)
+    assert set() == undocumented("preflight", document)
     failed = [check for check in document["checks"] if check["state"] == "failed"]
 
     assert ("", 1, "shop", False) == (err, document["schema"], document["migration"], document["has_passed"])
@@ -148,7 +163,7 @@ def test_accepted_findings_are_shown(shown: World, capsys: pytest.CaptureFixture
     shown.target.create_topics([NewTopic("orders", 2, 1, {"segment.ms": "3600000"})])
     shown.extend_file("accept: [TOPIC_CONFIG_DIFFERS, CERTIFICATE_ENDS_SOON]\n")
     assert 0 == main(["preflight", "shop"])
-    out, err = said(capsys)
+    out, err = capsys.readouterr()
     assert 0 == main(["preflight", "shop", "-o", "json"])
     document = json.loads(capsys.readouterr().out)
     (accepted,) = [check for check in document["checks"] if check["state"] == "accepted"]
@@ -164,6 +179,6 @@ def test_connections_of_this_airflow(tmp_path: Path, migration_text: str, capsys
     (tmp_path / "shop.yaml").write_text(migration_text)
 
     assert 3 == main(["preflight", "shop", "--migrations", str(tmp_path)])
-    missing = [line for line in said(capsys)[1].splitlines() if "CONNECTION_MISSING" in line]
+    missing = [line for line in capsys.readouterr()[1].splitlines() if "CONNECTION_MISSING" in line]
     assert 3 == len(missing)
     assert "connection old_kafka (source.connection), new_kafka (target.connection)" in missing[0]

@@ -15,6 +15,7 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Insecurity
 from tests.conftest import MIGRATION_TEXT
 from tests.contract.fake_cluster import FakeCluster
+from tests.json_fields import undocumented
 
 READS = Acl(Resource("topic", "ord", is_prefix=True), "User:ann", "*", "Read")
 IN_GROUP = Acl(Resource("group", "shop-billing"), "User:ann", "10.0.0.1", "Read")
@@ -80,6 +81,7 @@ def test_json(source: FakeCluster, folder: str, capsys: pytest.CaptureFixture[st
     """The document has each list of the source with those for the target."""
     assert 0 == main(["source-acls", "shop", "--migrations", folder, "-o", "json"])
     document = json.loads(capsys.readouterr().out)
+    assert set() == undocumented("source-acls", document)
     (writes,) = [each for each in document["acls"] if each["principal"] == "User:bob"]
 
     assert (1, "shop", 3) == (document["schema"], document["migration"], len(document["acls"]))

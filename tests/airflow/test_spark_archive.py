@@ -14,6 +14,7 @@ from kafka_migration.cli.main import main
 from kafka_migration.core.spark.driver_java import DEFAULT_OPTIONS
 from kafka_migration.core.spark.spark_target import SparkTarget
 from tests.airflow.spark_places import placed_spark
+from tests.json_fields import undocumented
 
 # It keeps its words, and writes the archive that an option names; the second call is the check.
 SUBMIT = """\
@@ -44,6 +45,7 @@ def test_made_archive_is_used(spark: Path, tmp_path: Path, capsys: pytest.Captur
     """The verb rehearses the jobs with the connector, checks that the JVM uses the archive, and names it."""
     assert 0 == main(["spark-archive", "spark", "-o", "json"])
     answer = json.loads(capsys.readouterr().out)
+    assert set() == undocumented("spark-archive", answer)
     rehearsal, check = (spark.parent / "words").read_text().splitlines()
 
     assert answer["archive"] == found()

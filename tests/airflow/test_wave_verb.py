@@ -23,6 +23,7 @@ from kafka_migration.core.run.overlap import overlap_findings
 from kafka_migration.migration_file.loading import load_migration_file, load_migrations
 from kafka_migration.steps.waves.wave_files import write_files
 from tests.contract.fake_cluster import FakeCluster, FakeGroup
+from tests.json_fields import undocumented
 from tests.unit.kafka.test_transaction_log import ENDED, KEY, V0, V1
 
 SIZES = {"orders": 3, "audit": 1, "payments": 2, "refunds": 3, "mails": 9, "logs": 6, "_schemas": 1}
@@ -129,7 +130,9 @@ def test_documentation_shows_what_is_printed() -> None:
 
 def document(shop: Shop, capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, dict[str, Any]]:
     code = shop.waves("-o", "json", *options)
-    return code, json.loads(capsys.readouterr().out)
+    found = json.loads(capsys.readouterr().out)
+    assert set() == undocumented("waves", found)
+    return code, found
 
 
 def test_json_has_everything(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ from importlib import import_module
 from kafka_migration import __version__
 from kafka_migration.cli.shell.arguments import VerbParser, Verbs
 from kafka_migration.cli.shell.output import EXIT_CODES, ExitCode, complain, only_answers
+from kafka_migration.cli.shell.progress_line import progress_shown
 from kafka_migration.cli.shell.verb_table import VERBS, grouped_verbs
 
 PROGRAM = "kafka-migration"
@@ -39,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Do not fail because the terminal cannot show a character.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        with only_answers():
+        with only_answers(), progress_shown():
             return int(arguments.run(arguments))
     except BrokenPipeError:
         # The reader closed the pipe; the command itself is done. Without this, Python reports the pipe again at exit.

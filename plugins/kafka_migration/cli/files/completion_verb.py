@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb
-from kafka_migration.cli.shell.output import ExitCode, say
+from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_output
+from kafka_migration.cli.shell.output import ExitCode, respond
 
 PROGRAM = "kafka-migration"
+COMPLETION_SCHEMA = 1
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -15,12 +16,14 @@ def add_completion(verbs: Verbs) -> None:
     """Add the verb `completion`."""
     verb = add_bare_verb(verbs, completion, "completion", "completion bash")
     verb.add_argument("shell", choices=SHELLS, help="the shell that reads the script")
+    add_output(verb, "script", "json")
 
 
 def completion(arguments: argparse.Namespace) -> int:
-    """Print the script."""
+    """Print the script, as it is or as a field of one JSON document."""
     # Only this verb, and a shell that completes, need it.
     from argcomplete.shell_integration import shellcode
 
-    say(shellcode([PROGRAM], shell=arguments.shell).strip().split("\n"))
+    script = shellcode([PROGRAM], shell=arguments.shell).strip()
+    respond(arguments, {"schema": COMPLETION_SCHEMA, "shell": arguments.shell, "script": script}, script.split("\n"))
     return ExitCode.DONE

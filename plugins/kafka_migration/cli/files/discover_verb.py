@@ -14,6 +14,7 @@ from functools import partial
 from kafka_migration.cli.shell.airflow_access import need_connections
 from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_output, place
 from kafka_migration.cli.shell.output import ExitCode, JsonObject, aligned, respond
+from kafka_migration.cli.shell.progress_line import working
 from kafka_migration.core.discovery.connections_to_create import (
     ConnectionToCreate,
     connection_base,
@@ -87,6 +88,7 @@ def _managed(arguments: Namespace) -> Discovery:
     from kafka_migration.airflow_adapters.airflow_connections import manager_named
     from kafka_migration.steps.discovery.read_managers import discovered
 
+    working("Reading the cluster from its manager")
     cluster = discovered(partial(manager_named, arguments.manager), arguments.manager, arguments.cluster)
     return _discovery(arguments, arguments.preset or _PRESET_OF[cluster.manager], cluster)
 

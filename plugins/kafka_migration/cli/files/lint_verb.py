@@ -23,6 +23,7 @@ from kafka_migration.mirrormaker_files.ground.given_variables import unused
 from kafka_migration.mirrormaker_files.model.lint_codes import Severity
 from kafka_migration.mirrormaker_files.model.lint_finding import LintFinding, minor, refusal, span
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile
+from kafka_migration.mirrormaker_files.model.sarif import sarif_log
 from kafka_migration.mirrormaker_files.reading.any_file import Unrelated, not_settings, read_mirror_files
 from kafka_migration.mirrormaker_files.rules.linter import lint, read_together
 
@@ -49,7 +50,7 @@ def add_lint(verbs: Verbs) -> None:
     verb.add_argument(
         "--effective", action="store_true", help="show what each part of MirrorMaker gets, and from which line"
     )
-    add_output(verb)
+    add_output(verb, "table", "json", "sarif")
 
 
 def add_mirror_files(verb: VerbParser) -> None:
@@ -69,11 +70,13 @@ def add_mirror_files(verb: VerbParser) -> None:
 def run_lint(arguments: Namespace) -> int:
     """Print the findings on all files that can be read, and a refusal for each other file."""
     if arguments.effective:
+        if arguments.output == "sarif":
+            arguments.parser.error("-o sarif shows findings, and --effective has none")
         return _run_effective(arguments)
     files, refusals = _read(arguments)
     findings = lint(files, kafka_keys(), arguments.kafka_version or "")
     answer = LintAnswer(arguments.kafka_version, files, findings, refusals)
-    respond(arguments, answer, answer.lines())
+    respond(arguments, answer, answer.lines(), sarif=lambda: sarif_log(findings, refusals, Path.cwd()))
     complain(refusals)
     return ExitCode.REFUSED if refusals else lint_exit(findings)
 

@@ -6,7 +6,8 @@ from argparse import Namespace
 
 from kafka_migration.cli.shell.airflow_access import need_connections
 from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_output, place
-from kafka_migration.cli.shell.output import ExitCode, aligned, remark, respond
+from kafka_migration.cli.shell.output import ExitCode, aligned, respond
+from kafka_migration.cli.shell.progress_line import working
 
 ARCHIVE_SCHEMA = 1
 
@@ -24,7 +25,7 @@ def spark_archive(arguments: Namespace) -> int:
     # Importing Airflow takes seconds, and few verbs need it.
     from kafka_migration.airflow_adapters.archive_making import make_archive
 
-    remark("Starting Spark once without Kafka; it takes a minute or more …")
+    working("Starting Spark once without Kafka, which takes a minute or more")
     made = make_archive(arguments.connection)
     document = {
         "schema": ARCHIVE_SCHEMA,

@@ -13,6 +13,7 @@ from pathlib import Path
 from kafka_migration.cli.shell.airflow_access import cluster_named
 from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_output
 from kafka_migration.cli.shell.output import ExitCode, JsonObject, aligned, respond
+from kafka_migration.cli.shell.progress_line import working
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import KafkaCluster
@@ -115,6 +116,7 @@ def _insecure(named: Sequence[str]) -> tuple[Insecurity, ...]:
 
 def _files_there(folder: Path | None) -> FilesThere:
     """Return the migration files in the configured folder and in the output folder."""
+    working("Loading Airflow")
     # Importing Airflow takes seconds, and few verbs need it.
     from kafka_migration.airflow_adapters.airflow_settings import migrations_folder
 
@@ -126,6 +128,7 @@ def _files_there(folder: Path | None) -> FilesThere:
 def _plan(arguments: Namespace, there: FilesThere, source: KafkaCluster, target: KafkaCluster) -> WavePlan:
     from kafka_migration.steps.waves.read_waves import read_clusters
 
+    working("Reading topics, groups and transactions of both clusters")
     clusters = read_clusters(source, target, arguments.timeout)
     wish = Wish(
         topics=tuple(arguments.topic_pattern),

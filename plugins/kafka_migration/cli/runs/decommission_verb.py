@@ -11,6 +11,7 @@ from kafka_migration.cli.shell.airflow_access import cluster_at, need_connection
 from kafka_migration.cli.shell.arguments import Verbs, add_output, add_verb
 from kafka_migration.cli.shell.evidence_access import opened
 from kafka_migration.cli.shell.output import ExitCode, respond
+from kafka_migration.cli.shell.progress_line import working
 from kafka_migration.core.rollback.decommission import Condition, State, WaitingTimes, may_go
 from kafka_migration.steps.rollback.decommissioning import DecommissionAnswer, decommission_answer
 
@@ -31,6 +32,7 @@ def decommission(arguments: Namespace) -> int:
     overlap = None if arguments.overlap is None else timedelta(seconds=arguments.overlap)
     patience = WaitingTimes(timedelta(seconds=arguments.quiet_for), overlap)
     store = opened(arguments.evidence_root, arguments.name)
+    working("Reading the evidence and both clusters")
     answer = decommission_answer(store, patience, datetime.now(UTC), cluster_at)
     respond(arguments, answer, decommission_lines(answer))
     return ExitCode.DONE if answer.answer == "yes" else ExitCode.NOT_READY

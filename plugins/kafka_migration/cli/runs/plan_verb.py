@@ -9,6 +9,7 @@ from kafka_migration.cli.shell.airflow_access import shown_deployment
 from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_file, add_output
 from kafka_migration.cli.shell.conf_options import OFFERED, add_conf, conf_of
 from kafka_migration.cli.shell.output import ExitCode, aligned, respond
+from kafka_migration.cli.shell.progress_line import working
 from kafka_migration.core.groups.selection import PlannedGroup
 from kafka_migration.core.kafka.cluster import why_immovable
 from kafka_migration.core.ledger.cutovers import Rehearsed
@@ -32,7 +33,9 @@ def add_plan(verbs: Verbs) -> None:
 def plan(arguments: Namespace) -> int:
     """Print the plan as lines or as one JSON document; findings that would refuse the run go to standard error."""
     conf = conf_of(arguments)
-    found = plan_answer(arguments.name, conf, shown_deployment(arguments.migrations))
+    deployment = shown_deployment(arguments.migrations)
+    working("Reading the evidence and both clusters")
+    found = plan_answer(arguments.name, conf, deployment)
     document = {"schema": PLAN_SCHEMA, "migration": arguments.name, "conf": conf, **found.to_document()}
     lines = plan_lines(arguments.name, arguments.mode, found)
     respond(arguments, document, lines, (*found.findings, *found.warnings))

@@ -8,11 +8,13 @@ import time
 from argparse import Namespace
 from collections.abc import Callable
 from contextlib import suppress
+from typing import NamedTuple
 
 from kafka_migration.adapters.system.this_machine import SystemClock
-from kafka_migration.cli.shell.arguments import Verbs, add_verb
+from kafka_migration.cli.shell.arguments import Verbs, add_output, add_verb
 from kafka_migration.cli.shell.evidence_access import opened
-from kafka_migration.cli.shell.output import ExitCode, aligned, say
+from kafka_migration.cli.shell.output import ExitCode, JsonObject, aligned, is_json, respond, say
+from kafka_migration.cli.shell.progress_line import working
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, MigrationError, Refused
@@ -25,6 +27,7 @@ from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.migration_file.loading import load_migration
 from kafka_migration.steps.answers.kept_migration import MigrationStore
 
+STOP_SCHEMA = 1
 MAX_REASON = 500
 # How often `--wait` reads the ledger.
 LOOK_EVERY_S = 2.0
@@ -44,27 +47,58 @@ def add_stop(verbs: Verbs) -> None:
     verb.add_argument("--reason", type=_reason, default="", metavar="TEXT", help="kept in the evidence")
     verb.add_argument("--wait", action="store_true", help="wait until MirrorMaker has stopped")
     verb.add_duration("--timeout", "how long --wait waits", "10m")
+    add_output(verb)
 
 
 def stop(arguments: Namespace) -> int:
-    """Write the stop request, print what happens next, and with `--wait` wait for the stop certificate."""
+    """Write the stop request, print what happens next, and with `--wait` wait for the stop certificate.
+
+    A JSON document is printed once, after the wait.
+    """
     store, clock = opened(arguments.evidence_root, arguments.name), SystemClock()
     generation = open_generation(store)
     now = clock.now().isoformat(timespec="seconds")
     mine = StopRequest(generation.number, generation.start.run, now, login_name(), arguments.reason)
     standing = store.stop_requests.request(mine)
-    say(asked_lines(store, standing, is_new=standing == mine))
-    if not arguments.wait:
-        return ExitCode.DONE
-    certificate = wait_for_stop(store, generation.number, arguments.timeout, clock, time.sleep)
+    if not is_json(arguments):
+        say(asked_lines(store, standing, is_new=standing == mine))
+    ended = _awaited(store, generation.number, arguments.timeout, clock) if arguments.wait else StopOutcome("asked")
+    respond(arguments, _document(store, standing, ended, is_new=standing == mine), aligned(ended.rows))
+    return ended.exit_code
+
+
+class StopOutcome(NamedTuple):
+    """What became of a request: `asked`, `stopped`, `stopped_without_certificate` or `not_stopped`."""
+
+    state: str
+    exit_code: ExitCode = ExitCode.DONE
+    rows: tuple[tuple[str, str], ...] = ()
+    certificate: StopCertificate | None = None
+
+
+def _awaited(store: MigrationStore, generation: int, timeout_s: float, clock: Clock) -> StopOutcome:
+    """Wait for the stop certificate of a generation; return what was there at the end."""
+    working("Waiting for the stop certificate")
+    certificate = wait_for_stop(store, generation, timeout_s, clock, time.sleep)
     if certificate is not None:
-        say(aligned([("Stopped", certificate.words)]))
-        return ExitCode.DONE
-    if stopped_at := stopped_without_certificate(store, generation.number):
-        say(aligned([("Stopped", f"{stopped_at}, MirrorMaker has ended; {_NO_CERTIFICATE}")]))
-        return ExitCode.PARTLY_DONE
-    say(aligned([("Waited", _not_stopped_words(arguments.timeout)), _ledger_row(store)]))
-    return ExitCode.NOT_READY
+        return StopOutcome("stopped", ExitCode.DONE, (("Stopped", certificate.words),), certificate)
+    if stopped_at := stopped_without_certificate(store, generation):
+        row = ("Stopped", f"{stopped_at}, MirrorMaker has ended; {_NO_CERTIFICATE}")
+        return StopOutcome("stopped_without_certificate", ExitCode.PARTLY_DONE, (row,))
+    rows = (("Waited", _not_stopped_words(timeout_s)), _ledger_row(store))
+    return StopOutcome("not_stopped", ExitCode.NOT_READY, rows)
+
+
+def _document(store: MigrationStore, request: StopRequest, ended: StopOutcome, *, is_new: bool) -> JsonObject:
+    return {
+        "schema": STOP_SCHEMA,
+        "migration": store.name,
+        "mode": mode_of(store, request.run),
+        "request": request.to_document(),
+        "is_new": is_new,
+        "state": ended.state,
+        "certificate": ended.certificate and ended.certificate.to_document(),
+    }
 
 
 def open_generation(store: MigrationStore) -> Generation:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from kafka_migration.cli.shell.airflow_access import shown_deployment
 from kafka_migration.cli.shell.evidence_access import evidence_root
 from kafka_migration.cli.shell.output import ExitCode, aligned, respond
+from kafka_migration.cli.shell.progress_line import working
 from kafka_migration.core.text.quoting import shell_word
 from kafka_migration.core.text.terminal_text import record_count
 from kafka_migration.steps.answers.kept_migration import no_anchor
@@ -19,6 +20,7 @@ def status_of_topic(arguments: Namespace) -> int:
     deployment, place = shown_deployment(arguments.migrations), arguments.evidence_root
     if place is not None:
         deployment = replace(deployment, evidence_root=evidence_root(place), anchor=no_anchor)
+    working("Reading the evidence and both clusters")
     found = partitions_behind(arguments.name, arguments.topic, deployment)
     respond(arguments, found, topic_lines(found))
     return ExitCode.DONE

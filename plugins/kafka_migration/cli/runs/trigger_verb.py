@@ -15,6 +15,7 @@ from kafka_migration.cli.shell.airflow_server import add_server, airflow_of
 from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_name, add_output, place
 from kafka_migration.cli.shell.conf_options import OFFERED, ROLLBACKS, add_conf, conf_of
 from kafka_migration.cli.shell.output import ExitCode, JsonObject, aligned, complain, is_json, say, say_json
+from kafka_migration.cli.shell.progress_line import working
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
@@ -72,6 +73,7 @@ def trigger(arguments: Namespace) -> int:
     """Check the fields as the run will, trigger the run, print its id and page; with `--wait` follow it to its end."""
     conf, mode = conf_of(arguments), Mode(arguments.mode)
     RunRequest.from_params(conf, is_rollback=mode.rolls_back)
+    working("Asking Airflow's REST API")
     try:
         with closing(airflow_of(arguments)) as airflow:
             run_id = f"manual__{SystemClock().now().isoformat()}"
@@ -127,7 +129,12 @@ def _answer(arguments: Namespace, run: TriggeredRun, *, is_paused: bool) -> int:
 
 def _followed(arguments: Namespace, run: TriggeredRun, tell: Tell) -> str:
     """Return the state of a run that was just created, or with `--wait` its last state."""
-    return wait_for_end(run, arguments.timeout, SystemClock(), time.sleep, tell) if arguments.wait else "queued"
+    return wait_for_end(run, arguments.timeout, SystemClock(), _pause, tell) if arguments.wait else "queued"
+
+
+def _pause(seconds: float) -> None:
+    working("Waiting until the run has ended")
+    time.sleep(seconds)
 
 
 def _say_row(name: str, words: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
 from kafka_migration.cli.shell.output import say
+from kafka_migration.cli.shell.progress_line import end_progress
 from kafka_migration.core.text.terminal_text import shown
 from kafka_migration.steps.answers.status_answer import ActiveRun, StatusAnswer
 
@@ -44,6 +45,7 @@ def _in_place(read: Read, lines: Lines, stream: TextIO, sleep: Callable[[float],
     from rich.console import Console
     from rich.live import Live
 
+    end_progress()
     console = Console(file=stream)
     with Live(console=console, auto_refresh=False, transient=True) as live:
         while (answer := read()).now is not None:

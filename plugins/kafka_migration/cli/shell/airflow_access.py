@@ -8,6 +8,8 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafka_migration.cli.shell.progress_line import working
+
 if TYPE_CHECKING:
     from kafka_migration.core.kafka.cluster import KafkaCluster
     from kafka_migration.core.migration.settings import Cluster, Insecurity, Migration
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 def need_connections() -> None:
     """Make the connections in Airflow's database visible: outside of a task, they are so only with this setting."""
+    working("Loading Airflow")
     os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
 
 
@@ -24,6 +27,7 @@ def migrations_folder_of(place: Path | None) -> Path:
     """Return the folder that the command line names, else the one in Airflow's configuration."""
     if place is not None:
         return place
+    working("Loading Airflow")
     from kafka_migration.airflow_adapters.airflow_settings import migrations_folder
 
     return migrations_folder()
@@ -61,6 +65,7 @@ def cluster_named(side: str, connection_id: str, allowed: Collection[Insecurity]
     need_connections()
     from kafka_migration.airflow_adapters import airflow_connections as connections
 
+    working(f"Connecting to the {side} cluster")
     return connections.cluster_named(side, connection_id, allowed)
 
 

@@ -169,10 +169,12 @@ def add_folder(verb: VerbParser) -> None:
     verb.add_value("--migrations", "FOLDER", text, type=Path)
 
 
-def add_output(verb: VerbParser, *others: str) -> None:
-    """Add the option for the form of the answer, which `respond` reads; `others` are forms besides table and JSON."""
-    text = "form of the answer (default: table)"
-    verb.add_argument("-o", "--output", choices=("table", "json", *others), default="table", help=text)
+def add_output(verb: VerbParser, *forms: str) -> None:
+    """Add the option for the form of the answer, which `respond` reads; the first form is the default."""
+    forms = forms or ("table", "json")
+    verb.add_argument(
+        "-o", "--output", choices=forms, default=forms[0], help=f"form of the answer (default: {forms[0]})"
+    )
     verb.add_renamed("--json", "-o json")
 
 

@@ -6,17 +6,22 @@ from pathlib import Path
 
 from kafka_migration.adapters.store.document_files import Folder, rooted
 from kafka_migration.adapters.store.ledger_store import Anchor
+from kafka_migration.cli.shell.progress_line import working
 from kafka_migration.steps.answers.kept_migration import MigrationStore, all_migrations, no_anchor
 
 
 def opened(place: str | None, name: str) -> MigrationStore:
     """Return the migration in an evidence root; `None` means the root in Airflow's configuration."""
-    return MigrationStore.open(evidence_root(place), name, _stored_anchor if place is None else no_anchor)
+    root = evidence_root(place)
+    working("Reading the evidence")
+    return MigrationStore.open(root, name, _stored_anchor if place is None else no_anchor)
 
 
 def all_opened(place: str | None) -> list[MigrationStore]:
     """Return all migrations in an evidence root, by name; raises `Refused` (`MIGRATION_UNKNOWN`) if there are none."""
-    return all_migrations(evidence_root(place), _stored_anchor if place is None else no_anchor)
+    root = evidence_root(place)
+    working("Reading the evidence")
+    return all_migrations(root, _stored_anchor if place is None else no_anchor)
 
 
 def _stored_anchor(name: str) -> Anchor | None:
@@ -30,6 +35,7 @@ def evidence_root(place: str | None) -> Folder:
     """Return the evidence root at a path or URL, or the one in Airflow's configuration."""
     if place is not None and "://" not in place:
         return rooted(Path(place))
+    working("Loading Airflow")
     # Airflow takes seconds to import; a plain folder does not need it.
     from kafka_migration.airflow_adapters import airflow_settings as settings
 

@@ -6,12 +6,13 @@ import json
 import logging
 import sys
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeAlias
 
+from kafka_migration.cli.shell.progress_line import end_progress
 from kafka_migration.core.text.terminal_text import shown
 
 if TYPE_CHECKING:
@@ -92,6 +93,8 @@ def answer_stream() -> TextIO:
 def say(lines: Iterable[str]) -> None:
     """Write lines to standard output and flush each one."""
     for line in lines:
+        # A line that takes long to make may name what the command does.
+        end_progress()
         print(shown(line), file=_answers.get(), flush=True)
 
 
@@ -102,11 +105,21 @@ def say_json(answer: JsonAnswer | JsonObject) -> None:
 
 
 def respond(
-    arguments: Namespace, answer: JsonAnswer | JsonObject, lines: Iterable[str], findings: Iterable[Finding] = ()
+    arguments: Namespace,
+    answer: JsonAnswer | JsonObject,
+    lines: Iterable[str],
+    findings: Iterable[Finding] = (),
+    **others: Callable[[], str | JsonObject],
 ) -> None:
-    """Write an answer in the form that `add_output` offers; the findings of lines, which JSON has, are complaints."""
+    """Write an answer in the form that `add_output` offers; the findings of lines, which JSON has, are complaints.
+
+    `others` makes each form that a verb offers besides: a text, or the JSON document of a foreign format.
+    """
     if is_json(arguments):
         say_json(answer)
+    elif made := others.get(arguments.output):
+        form = made()
+        say(form.split("\n")) if isinstance(form, str) else say_json(form)
     else:
         say(lines)
         complain(findings)
@@ -117,15 +130,11 @@ def is_json(arguments: Namespace) -> bool:
     return bool(arguments.output == "json")
 
 
-def remark(line: str) -> None:
-    """Write a line about the progress to standard error."""
-    print(shown(line), file=sys.stderr, flush=True)
-
-
 def complain(findings: Iterable[Finding]) -> None:
     """Write each finding as lines to standard error, and those of one cause as one."""
     if not (findings := list(findings)):
         return
+    end_progress()
     # Findings and their codes take time to import, and most commands have none.
     from kafka_migration.core.findings.by_cause import by_cause, finding_lines
 

@@ -67,12 +67,16 @@ class LintFinding(Document):
         is_slow = self.code in _OF_MEANT_KEYS and _COSTS_TIME.search(f"{self.key} {self.fix}")
         return Severity.WARNING if is_slow else self.code.severity
 
-    def __str__(self) -> str:
-        place = f"{self.file}:{self.line}" if self.line else self.file
+    @property
+    def message(self) -> str:
+        """What is wrong and what to do, without severity, code and place."""
         subject = f"{self.key}: " if self.key else ""
         lines = f" (also {_lines(self.others)})" if self.others else ""
-        sentences = " ".join(map(_sentence, (self.found + lines, self.effect, self.fix)))
-        return f"{self.severity} {self.code} · {place} · {subject}{sentences}"
+        return subject + " ".join(map(_sentence, (self.found + lines, self.effect, self.fix)))
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{self.severity} {self.code} · {place} · {self.message}"
 
 
 _OF_MEANT_KEYS = frozenset({LintCode.KEY_MISSPELLED, LintCode.KEY_NEVER_EXISTED})
