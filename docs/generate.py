@@ -12,6 +12,8 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS.parent / "plugins"), str(DOCS.parent)]
 
+from option_tables import with_options  # noqa: E402
+
 from bench.page import page  # noqa: E402
 from kafka_migration.core.findings.codes import ACCEPTABLE, Code  # noqa: E402
 from kafka_migration.core.text.markdown import table  # noqa: E402
@@ -152,10 +154,16 @@ def checks() -> str:
     )
 
 
+def command_line() -> str:
+    """Return the page of the command line, which is written by hand except for the tables of options."""
+    return with_options((DOCS / "reference" / "cli.md").read_text())
+
+
 PAGES = {
     "operate/benchmarks.md": partial(page, NOTICE),
     "error-codes.md": error_codes,
     "reference/checks.md": checks,
+    "reference/cli.md": command_line,
     "reference/lint.md": lint_codes,
     "migration-file.md": migration_file,
     "migration-file.schema.json": editors_schema,

@@ -43,6 +43,7 @@ LINES = {
     "kafka-migration status --out": ["--output"],
     "kafka-migration verdict shop -o j": ["json"],
     "kafka-migration completion z": ["zsh"],
+    "kafka-migration decommission shop --qui": ["--quiet-for"],
 }
 
 

@@ -59,9 +59,19 @@ def add_discover(verbs: Verbs) -> None:
         metavar="CONNECTION",
         help="Airflow connection of type http: Ambari or Cloudera Manager",
     )
-    where.add_argument("--bootstrap", type=place, metavar="SERVERS", help="host[:port],… of brokers; needs --preset")
+    where.add_argument(
+        "--bootstrap",
+        type=place,
+        metavar="SERVERS",
+        help="host[:port],… of brokers; needs --preset, which has the default port, and no Airflow",
+    )
     verb.add_argument("--preset", choices=PRESETS, help="the platform (default with --from: that of the server)")
-    verb.add_argument("--cluster", type=place, metavar="NAME", help="the cluster, if the server has several")
+    verb.add_argument(
+        "--cluster",
+        type=place,
+        metavar="NAME",
+        help="the cluster, if the server has several; for Cloudera Manager CLUSTER or CLUSTER/SERVICE",
+    )
     verb.add_argument(
         "--name", type=place, help="beginning of the connections' names (default: the cluster's name, or the preset)"
     )

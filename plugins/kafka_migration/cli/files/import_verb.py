@@ -33,9 +33,8 @@ def add_import(verbs: Verbs) -> None:
     verb = add_bare_verb(verbs, run_import, "import", example, IMPORT_EXIT_CODES)
     add_mirror_files(verb)
     verb.add_argument("--name", type=migration_name, required=True, help="name of the migration")
-    verb.add_argument(
-        "--flow", metavar="FLOW", help="flow to import, such as 'old->new', if not exactly one is enabled"
-    )
+    flow = "flow to import, such as 'old->new', if not exactly one is enabled, or a disabled one"
+    verb.add_argument("--flow", metavar="FLOW", help=flow)
     naming = "names of topics on the target, instead of those that the files give"
     verb.add_argument("--naming", choices=NAMINGS, help=naming)
     lists = ", as names and patterns with commas, instead of those that the files give"

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from kafka_migration.cli.shell.arguments import VerbParser, Verbs, add_bare_verb, add_output
 from kafka_migration.cli.shell.output import ExitCode, complain, respond
+from kafka_migration.cli.shell.progress_line import working
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.kafka_tables.kafka_keys import kafka_keys
@@ -115,6 +116,8 @@ def _read(arguments: Namespace) -> tuple[list[MirrorFile], list[Finding]]:
 def _read_all(arguments: Namespace) -> tuple[list[MirrorFile], list[Finding], list[Finding]]:
     """Return the configurations, and a finding for each file that cannot be read or holds nothing of MirrorMaker."""
     texts, refusals = read_texts(arguments.files)
+    # Not before: a person may be typing the standard input.
+    working("Judging the files of MirrorMaker")
     files, unrelated = list[MirrorFile](), list[Finding]()
     for each in texts:
         try:

@@ -55,10 +55,10 @@ def add_waves(verbs: Verbs) -> None:
     verb = add_bare_verb(verbs, waves, "waves", "waves --source old_kafka --target new_kafka")
     for side in ("source", "target"):
         verb.add_argument(f"--{side}", required=True, metavar="CONNECTION", help="Airflow connection of type kafka")
-        text = "a protection that the connection may disable; may be repeated (default: none)"
+        text = "a protection that the connection may disable, also in the files; may be repeated (default: none)"
         verb.add_values(f"--{side}-insecure", None, text, choices=[str(each) for each in Insecurity])
     for option, of_what in (
-        ("--topic-pattern", "topics to propose; may be repeated (default: all)"),
+        ("--topic-pattern", "topics to propose, which others may join; may be repeated (default: all)"),
         ("--ignore-group", "groups that do not tie topics together; may be repeated"),
     ):
         verb.add_values(option, "PATTERN", f"regular expression for the whole name of {of_what}", type=_pattern)
@@ -70,8 +70,13 @@ def add_waves(verbs: Verbs) -> None:
         metavar="NUMBER",
         help="combine small waves until each has at least this many topics (default: 1)",
     )
-    verb.add_duration("--timeout", "longest time for reading transactions", "5m")
-    verb.add_argument("--write", type=Path, metavar="FOLDER", help="write a migration file per wave")
+    verb.add_duration("--timeout", "longest time for reading transactions; what was read by then counts", "5m")
+    verb.add_argument(
+        "--write",
+        type=Path,
+        metavar="FOLDER",
+        help="write a migration file per wave, all or none; existing files are never overwritten",
+    )
     verb.add_argument("--prefix", type=_prefix, default="wave", help="waves are named PREFIX-01, … (default: wave)")
     verb.add_argument("--mirror-host", metavar="CONNECTION", help="for --write: Airflow connection of type ssh")
     verb.add_argument("--spark", metavar="CONNECTION", help="for --write: Airflow connection of type spark")

@@ -21,7 +21,9 @@ def add_decommission(verbs: Verbs) -> None:
     verb = add_verb(verbs, decommission, "decommission", "decommission demo --quiet-for 48h")
     verb.add_duration("--quiet-for", "required time without writes to the source", "24h")
     verb.add_renamed("--quiet", "--quiet-for DURATION")
-    text = "time after a cutover in which a rollback is possible (default: the retention of the source topic)"
+    text = (
+        "time after a cutover in which a rollback is possible, such as 48h (default: the retention of the source topic)"
+    )
     verb.add_duration("--overlap", text)
     add_output(verb)
 

@@ -45,8 +45,8 @@ def add_stop(verbs: Verbs) -> None:
     """Add the verb `stop`."""
     verb = add_verb(verbs, stop, "stop", 'stop demo --reason "maintenance" --wait')
     verb.add_argument("--reason", type=_reason, default="", metavar="TEXT", help="kept in the evidence")
-    verb.add_argument("--wait", action="store_true", help="wait until MirrorMaker has stopped")
-    verb.add_duration("--timeout", "how long --wait waits", "10m")
+    verb.add_argument("--wait", action="store_true", help="wait for the stop certificate; validation comes later")
+    verb.add_duration("--timeout", "how long --wait waits; the request remains afterwards", "10m")
     add_output(verb)
 
 

@@ -45,9 +45,9 @@ def add_trigger(verbs: Verbs) -> None:
     text = "for a rollback: the records of this topic after the cutover may stay on the target; may be repeated"
     verb.add_values("--leave-records-of", "TOPIC", text, type=place)
     verb.add_argument("--note", type=place, metavar="TEXT", help="for example a ticket number; kept in the evidence")
-    verb.add_argument("--unpause", action="store_true", help="unpause the DAG, so that the run begins")
+    verb.add_argument("--unpause", action="store_true", help="unpause the DAG; the run of a paused DAG does not begin")
     verb.add_argument("--wait", action="store_true", help="wait until the run has ended")
-    verb.add_duration("--timeout", "how long --wait waits", "24h")
+    verb.add_duration("--timeout", "how long --wait waits; the run continues afterwards", "24h")
     add_server(verb)
     add_output(verb)
 

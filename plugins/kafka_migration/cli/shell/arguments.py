@@ -68,7 +68,7 @@ class VerbParser(argparse.ArgumentParser):
 
     def add_duration(self, name: str, text: str, default: str | None = None) -> None:
         """Add an option that takes a duration; its value is in seconds."""
-        self.add_value(name, "DURATION", f"{text}, such as 90s or 2h", default, type=duration_s)
+        self.add_value(name, "DURATION", text, default, type=duration_s)
 
     def add_renamed(self, old: str, new: str) -> None:
         """Refuse an option of earlier versions with the name of its successor; the help does not list it."""
