@@ -37,7 +37,7 @@ CHECK_SCHEMA = 2
 def add_check(verbs: Verbs) -> None:
     """Add the verb `check`."""
     verb = add_bare_verb(verbs, check, "check", "check include/migrations/shop.yaml")
-    text = f"{NAME_HELP}; or path of a migration file or of a folder with them (default: all)"
+    text = f"{NAME_HELP}; or path of a file or a folder, with a dot or a slash (default: all)"
     complete_names(verb.add_argument("names", nargs="*", type=_name_or_path, metavar="NAME", help=text))
     add_folder(verb)
     add_output(verb, "table", "json", "junit")

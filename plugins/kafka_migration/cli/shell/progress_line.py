@@ -15,7 +15,7 @@ from typing import TextIO
 from kafka_migration.core.text.terminal_text import duration, shown
 
 QUIET_S = 2.0
-RENEW_S = 0.5
+RENEW_S = 1.0
 # Between two lines where nothing can be rewritten, such as the log of a CI system.
 EVERY_S = 60.0
 
@@ -49,12 +49,17 @@ class ProgressLine:
     def _in_place(self) -> None:
         # They take time to import, and few commands take so long.
         from rich.console import Console
+        from rich.live import Live
         from rich.text import Text
 
-        with Console(file=self._stream).status("") as status:
+        console = Console(file=self._stream)
+        # The streams stay as they are: other threads write to them.
+        with Live(
+            console=console, transient=True, auto_refresh=False, redirect_stdout=False, redirect_stderr=False
+        ) as live:
             while True:
                 # Names are text, never markup.
-                status.update(Text(self._line(), no_wrap=True, overflow="ellipsis"))
+                live.update(Text(self._line(), no_wrap=True, overflow="ellipsis"), refresh=True)
                 if self._ended.wait(RENEW_S):
                     return
 
