@@ -81,6 +81,7 @@ FOREIGN = {
     "core/migration/patterns.py": "parts of Python's parsed regular expressions",
     "core/stored/stored_documents.py": "the result of a user's hook",
     "core/text/terminal_text.py": "any JSON value",
+    "mirrormaker_files/model/sarif.py": "a log of SARIF",
     "engines/mirrormaker2_topics.py": "records of Kafka Connect's topics",
     "migration_file/": "the migration file before it is read",
     "kafka_tables/": "rows of the tables that are generated from Kafka's and Strimzi's files",

@@ -5,66 +5,68 @@ On a terminal the line is rewritten, and erased before the answer. Without a ter
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from typing import TextIO
 
+from kafka_migration.core.text.shortened import brief
 from kafka_migration.core.text.terminal_text import duration, shown
 
 QUIET_S = 2.0
 RENEW_S = 1.0
 # Between two lines where nothing can be rewritten, such as the log of a CI system.
 EVERY_S = 60.0
+# A carriage return, and the erasure of the whole line.
+_ERASE = "\r\x1b[2K"
+_COLUMNS = 80
 
 
 class ProgressLine:
-    """What a command does from `tell` to `end`, shown by a thread."""
+    """What a command does from now to `end`, shown by a thread."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream, self._phase, self._began_s = stream, "", time.monotonic()
-        self._ended = Event()
-        self._thread = Thread(target=self._show, daemon=True)
+    def __init__(self, stream: TextIO, phase: str) -> None:
+        self.phase = phase
+        self._stream, self._began_s, self._ended = stream, time.monotonic(), Event()
+        shows = self._in_place if stream.isatty() and os.environ.get("TERM") != "dumb" else self._in_lines
+        self._thread = Thread(target=shows, daemon=True)
         self._thread.start()
-
-    def tell(self, phase: str) -> None:
-        """Name what the command does from now on."""
-        self._phase = phase
 
     def end(self) -> None:
         """Erase the line, so that other text may follow."""
         self._ended.set()
         self._thread.join()
 
-    def _show(self) -> None:
-        if self._stream.isatty():
-            if not self._ended.wait(QUIET_S):
-                self._in_place()
-        else:
-            while not self._ended.wait(EVERY_S):
-                print(self._line(), file=self._stream, flush=True)
-
+    # Nothing is imported below: the other thread may be importing the same modules.
     def _in_place(self) -> None:
-        # They take time to import, and few commands take so long.
-        from rich.console import Console
-        from rich.live import Live
-        from rich.text import Text
+        wait_s = QUIET_S
+        while not self._ended.wait(wait_s):
+            self._write(f"{_ERASE}{brief(self._line(), self._columns() - 1)}")
+            wait_s = RENEW_S
+        if wait_s == RENEW_S:
+            self._write(_ERASE)
 
-        console = Console(file=self._stream)
-        # The streams stay as they are: other threads write to them.
-        with Live(
-            console=console, transient=True, auto_refresh=False, redirect_stdout=False, redirect_stderr=False
-        ) as live:
-            while True:
-                # Names are text, never markup.
-                live.update(Text(self._line(), no_wrap=True, overflow="ellipsis"), refresh=True)
-                if self._ended.wait(RENEW_S):
-                    return
+    def _in_lines(self) -> None:
+        while not self._ended.wait(EVERY_S):
+            self._write(f"{self._line()}\n")
+
+    def _write(self, text: str) -> None:
+        # A terminal that is gone ends no command.
+        with suppress(OSError, ValueError):
+            self._stream.write(text)
+            self._stream.flush()
+
+    def _columns(self) -> int:
+        try:
+            return os.get_terminal_size(self._stream.fileno()).columns or _COLUMNS
+        except (OSError, ValueError):
+            return _COLUMNS
 
     def _line(self) -> str:
-        return f"{shown(self._phase)} … ({duration(time.monotonic() - self._began_s)})"
+        return f"{shown(self.phase)} … ({duration(time.monotonic() - self._began_s)})"
 
 
 class _Shown:
@@ -88,8 +90,8 @@ def progress_shown() -> Iterator[None]:
 def working(phase: str) -> None:
     """Name what the command does from now on, such as `Reading both clusters`, until it writes something."""
     if _Shown.is_on:
-        _Shown.line = _Shown.line or ProgressLine(sys.stderr)
-        _Shown.line.tell(phase)
+        _Shown.line = _Shown.line or ProgressLine(sys.stderr, phase)
+        _Shown.line.phase = phase
 
 
 def end_progress() -> None:
