@@ -123,9 +123,10 @@ def test_findings_on_a_path_begin_with_it(folder: Path, capsys: pytest.CaptureFi
 
 
 def test_overlap_is_looked_for_in_the_folder_of_the_path(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A file beside it that is not named counts; a file of another folder belongs to another Airflow."""
+    """A file beside it that is not named counts; one of another folder or ending is none of this Airflow's."""
     (folder / "more").mkdir()
     (folder / "more" / "shop.yaml").write_text(MIGRATION_TEXT)
+    (folder / "shop.yml").write_text(MIGRATION_TEXT)
     assert 0 == of_paths(capsys, folder / "shop.yaml", folder / "more" / "shop.yaml")[0]
     (folder / "bank.yaml").write_text(MIGRATION_TEXT.replace("shop", "bank").replace("orders, ", ""))
     code, _, err = of_paths(capsys, folder / "shop.yaml", folder / "more" / "shop.yaml")
@@ -142,6 +143,7 @@ ODD_PATHS = {
     "binary.yaml": "MIGRATION_FILE_INVALID · {path}",
     "empty": "MIGRATION_FILE_MISSING · {path}",
     "loop.yaml": "MIGRATION_FILE_MISSING · {path}",
+    f"{'x' * 300}.yaml": "MIGRATION_FILE_MISSING · {path}",
 }
 
 

@@ -71,8 +71,16 @@ def _files(arguments: Namespace) -> dict[str, Path]:
     names = [word for word in arguments.names if not re.search(r"[./]", word)]
     files = {name: migrations_folder_of(arguments.migrations) / f"{name}.yaml" for name in names}
     for path in paths:
-        files |= {str(each): each for each in (_all_in(path) if path.is_dir() else [path])}
+        files |= {str(each): each for each in (_all_in(path) if _is_folder(path) else [path])}
     return files or {path.stem: path for path in _all_in(migrations_folder_of(arguments.migrations))}
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        # For example, the name is too long; reading the file says so.
+        return False
 
 
 def _all_in(folder: Path) -> list[Path]:
@@ -101,8 +109,9 @@ def _findings_of(label: str, path: Path, read: Mapping[Path, Migration | tuple[F
         yield _not_read(path)
     found = read[path]
     if isinstance(found, Migration):
-        near = [each for other, each in read.items() if other.parent == path.parent and other != path]
-        others = [each for each in near if isinstance(each, Migration)]
+        # Airflow reads no other files.
+        near = [other for other in read if other.match("*.yaml") and other.parent == path.parent and other != path]
+        others = [each for each in map(read.get, near) if isinstance(each, Migration)]
         found = (*overlap_findings(found, others), *never_copied_findings(found))
     for each in found:
         is_by_name = each.subject.startswith(path.name) and label == str(path)
