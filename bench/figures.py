@@ -56,6 +56,8 @@ _FIGURES = (
     Figure("paint", "first paint of the page of 10,000 partitions × 30 nights ÷ Airflow's own page of the DAG", 1),
     Figure("memory", "memory of the api-server with three polling browsers, after an hour ÷ after five minutes", 1.1),
     Figure("files", "kafka-migration --version ÷ python -c pass", 8),
+    Figure("files", "kafka-migration --help ÷ python -c pass", 8),
+    Figure("files", "kafka-migration explain of one code ÷ python -c pass", 8),
     Figure("files", "kafka-migration lint of one file ÷ python -c pass", 8),
     Figure("files", "kafka-migration check, 200 files ÷ one", 3),
     Figure("files", "DAG file with 50 migration files ÷ import airflow.sdk", 1.5),

@@ -60,10 +60,14 @@ def _starts(runs: int) -> Iterator[Row]:
         arms = {
             "pass": lambda: _run(["-c", "pass"], compiled),
             "version": lambda: _run([*command, "--version"], compiled),
+            "help": lambda: _run([*command, "--help"], compiled),
+            "explain": lambda: _run([*command, "explain", "COPY_DIFFERS"], compiled),
             "lint": lambda: _run([*command, "lint", str(path)], compiled),
         }
         costs = interleaved(arms, max(runs, STARTS) if runs > 1 else runs)
     yield ratio("kafka-migration --version ÷ python -c pass", costs, "version", "pass")
+    yield ratio("kafka-migration --help ÷ python -c pass", costs, "help", "pass")
+    yield ratio("kafka-migration explain of one code ÷ python -c pass", costs, "explain", "pass")
     yield ratio("kafka-migration lint of one file ÷ python -c pass", costs, "lint", "pass")
 
 

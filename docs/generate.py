@@ -12,15 +12,16 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS.parent / "plugins"), str(DOCS.parent)]
 
+from entries import entries  # noqa: E402
 from option_tables import with_options  # noqa: E402
 
 from bench.page import page  # noqa: E402
-from kafka_migration.core.findings.codes import ACCEPTABLE, Code  # noqa: E402
+from kafka_migration.core.findings.codes import ACCEPTABLE  # noqa: E402
+from kafka_migration.core.findings.more_steps import COPY_AGAIN  # noqa: E402
 from kafka_migration.core.text.markdown import table  # noqa: E402
 from kafka_migration.migration_file.json_schema import Schema, migration_schema  # noqa: E402
 from kafka_migration.migration_file.models import MigrationModel  # noqa: E402
 from kafka_migration.migration_file.scalars import DURATION_SCHEMA, TIME_OF_DAY_SCHEMA  # noqa: E402
-from kafka_migration.mirrormaker_files.model.lint_codes import LintCode  # noqa: E402
 from kafka_migration.preflight.checks import CHECKS  # noqa: E402
 from tests.live import reliability_table  # noqa: E402
 
@@ -29,20 +30,36 @@ NOTICE = "<!-- Written by docs/generate.py from the code; do not edit by hand. -
 
 def error_codes() -> str:
     """Return the page of all codes."""
-    rows = [(f"`{code}`", code.meaning, f"{code.act}{_more(code)}") for code in sorted(Code)]
     return (
         f"# Error codes\n\n{NOTICE}Every refusal and finding has one of these codes.\nThe finding names the object, "
-        "what was found, what was expected, and what to do.\nCodes are never renamed.\nThe exit codes are those of the "
+        "says what happened, why it matters and what to do.\nCodes are never renamed.\nThe exit codes are those of the "
         "[command line](reference/cli.md).\n"
-        "This page says what to do *first* if you do not have the finding; *More* leads to the entry in the "
-        "[runbook](runbook.md).\nIf something is broken now, start with the "
-        "[runbook's first section](runbook.md#what-is-broken-right-now).\n\n"
-        f"{table(('Code', 'Meaning', 'What to do'), rows)}\n"
+        "[`kafka-migration explain CODE`](reference/cli.md#explain) prints what this page says of a code.\n"
+        "If something is broken now, start with the [runbook](runbook.md#what-is-broken-right-now).\n\n"
+        f"{entries('error-codes.md', 'error code')}"
     )
 
 
-def _more(code: Code) -> str:
-    return f" [More](runbook.md#{code.explained})" if code.explained else ""
+def labels() -> str:
+    """Return the page of the kinds of alerts, the labels of differences, and the verdicts."""
+    return (
+        f"# Alerts, labels, verdicts\n\n{NOTICE}[`kafka-migration explain NAME`](cli.md#explain) prints what this page "
+        "says of a name.\n[Alerts](../alerts.md) are sent by a run.\n[Labels](../concepts/validation.md#labels) and "
+        "[verdicts](../concepts/validation.md#verdicts) are those of a validation.\n\n"
+        f"{entries('reference/labels.md', 'alert', 'label', 'verdict')}"
+    )
+
+
+def repair() -> str:
+    """Return the page that copies a topic again."""
+    return (
+        f"# Repair a wrong copy\n\n{NOTICE}Use these steps after `COPY_DIFFERS`, `TARGET_WRITTEN_BY_OTHERS`, "
+        "`TARGET_TOPIC_MISSING` or `TARGET_TOPIC_RECREATED`.\n\nThe ledger forgets nothing, so the topic needs a "
+        "migration file with another name, and thus another ledger.\n\n"
+        '!!! danger "Not after the cutover of the topic"\n'
+        "    After the cutover the target holds records that no other cluster has.\n    [Roll back](rollback.md) first."
+        f"\n\n{COPY_AGAIN}\n"
+    )
 
 
 def migration_file() -> str:
@@ -122,7 +139,6 @@ def reliability() -> str:
 
 def lint_codes() -> str:
     """Return the page of the codes of `kafka-migration lint`."""
-    rows = [(f"`{code}`", str(code.severity), code.meaning) for code in sorted(LintCode)]
     return (
         f"# Codes of `lint` and `import`\n\n{NOTICE}[`kafka-migration lint`](cli.md#lint) and "
         "[`kafka-migration import`](cli.md#import) give each finding one of these codes.\n"
@@ -132,7 +148,7 @@ def lint_codes() -> str:
         "A *warning*: it works, but a line has no effect, costs time, or has a safer or later way.\n"
         "An *info* is a hint.\n"
         "A misspelt key that only costs time, such as an interval, is a warning.\n\n"
-        f"{table(('Code', 'Severity', 'Meaning'), rows)}\n"
+        f"{entries('reference/lint.md', 'lint code')}"
     )
 
 
@@ -162,8 +178,10 @@ def command_line() -> str:
 PAGES = {
     "operate/benchmarks.md": partial(page, NOTICE),
     "error-codes.md": error_codes,
+    "howto/repair.md": repair,
     "reference/checks.md": checks,
     "reference/cli.md": command_line,
+    "reference/labels.md": labels,
     "reference/lint.md": lint_codes,
     "migration-file.md": migration_file,
     "migration-file.schema.json": editors_schema,

@@ -26,7 +26,8 @@ from kafka_digest.position import classify
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.migration.settings import Tolerance
-from kafka_migration.core.validation.differences import DifferenceKind, Differences, FirstDifference
+from kafka_migration.core.validation.difference_kinds import DifferenceKind
+from kafka_migration.core.validation.differences import Differences, FirstDifference
 from kafka_migration.core.validation.judging import judge_partition
 from kafka_migration.core.validation.judging_by_key import GenerationEvents, judge_topic_by_key
 from kafka_migration.core.validation.validation_contract import PartitionResult, SideCount, TopicResult

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost
+from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.mirror.host import HostReply
 from kafka_migration.core.mirror.mirror_process import ProcessState
 from kafka_migration.core.mirror.mirrorctl_protocol import parse_reply
@@ -42,7 +43,9 @@ def block(text: str) -> str:
     return found
 
 
-ASK, STOP, LOOK = block("mirrorctl status shop"), block("mirrorctl stop shop"), block("ps -ww -eo")
+ASK, STOP = block("mirrorctl status shop"), block("mirrorctl stop shop")
+# The command that `kafka-migration explain MIRROR_NOT_STOPPED` and the manual show.
+(LOOK,) = re.findall(r"`(ps -ww -eo [^`]*)`", Code.MIRROR_NOT_STOPPED.more)
 
 
 @pytest.fixture(params=SSH)

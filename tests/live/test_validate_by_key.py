@@ -15,7 +15,7 @@ from confluent_kafka import Producer
 
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.generations import Window
-from kafka_migration.core.validation.differences import DifferenceKind
+from kafka_migration.core.validation.difference_kinds import DifferenceKind
 from kafka_migration.core.validation.judging import judge_topics
 from kafka_migration.core.validation.validation_contract import (
     KEY_DIGEST,

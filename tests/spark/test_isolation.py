@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession, functions
 from kafka_digest.reading.read_windows import SideRange
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.validation.differences import DifferenceKind
+from kafka_migration.core.validation.difference_kinds import DifferenceKind
 from tests.compaction.cleaner import Record
 from tests.spark.memory import Memory, compared, copy_of
 

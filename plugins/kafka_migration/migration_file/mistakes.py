@@ -130,8 +130,8 @@ def _expected(details: ErrorDetails) -> str:
 
 # Fields that one may look for in this section, and that stand elsewhere.
 _MOVED = {
-    ("validation", "compacted"): 'Set compacted in the items of topics (the page "Choose topics").',
-    ("validation", "timestamps"): 'Set timestamps in the items of topics (the page "Choose topics").',
+    ("validation", "compacted"): "Set compacted in the items of topics.",
+    ("validation", "timestamps"): "Set timestamps in the items of topics.",
 }
 
 

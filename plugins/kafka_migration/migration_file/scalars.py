@@ -81,7 +81,7 @@ def _version(value: Any) -> int:
 def _acceptable(code: str) -> str:
     if code not in ACCEPTABLE:
         near = get_close_matches(code.upper(), ACCEPTABLE, 1)
-        raise ValueError(f'{near[0] if near else "a code"} that the page "Checks of preflight" lists')
+        raise ValueError(near[0] if near else "a code that may be accepted")
     return code
 
 

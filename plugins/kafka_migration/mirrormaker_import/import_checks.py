@@ -29,6 +29,10 @@ _IMPORTANT = {
     "message.handler": "handler of records",
 }
 _CONVERTERS = frozenset({"key.converter", "value.converter", "header.converter"})
+_COPIED = (
+    "No record that was copied before can become part of the migration: `kafka-migration explain "
+    "TARGET_TOPIC_NOT_EMPTY` says what to do with the copies."
+)
 _KAFKAS = ("DefaultTopicFilter", "DefaultGroupFilter", "DefaultConfigPropertyFilter", "ByteArrayConverter")
 
 
@@ -51,7 +55,7 @@ def checks_of(facts: ImportedFlow) -> tuple[ImportCheck, ...]:
         ("isolation level", _isolation(facts)),
         ("connections", _connections(facts)),
         ("not taken over", _not_taken_over(facts)),
-        ("what is already copied", _copied(facts)),
+        ("what is already copied", (_COPIED,)),
     )
     return tuple(ImportCheck(about, quoted(text)) for about, texts in parts if (text := " ".join(texts)))
 
@@ -224,11 +228,3 @@ def _important(facts: ImportedFlow) -> Iterator[str]:
         if words not in {"", *seen} and not is_kafkas and not is_hidden and decision.use is not Use.USED:
             seen.add(words)
             yield f"{words} (line {setting.line})"
-
-
-def _copied(facts: ImportedFlow) -> Iterator[str]:
-    if facts.is_mirrormaker1:
-        page = "“MirrorMaker 1 to MirrorMaker 2”, section “Remove its copy”"
-    else:
-        page = "“Replace a MirrorMaker 2”, section “What can be kept”"
-    yield f"No record that was copied before can become part of the migration (see the page {page})."

@@ -47,6 +47,14 @@ def test_lint_loads_neither_the_other_verbs_nor_the_clients(tmp_path: Path) -> N
     assert not {"pydantic", "confluent_kafka", "airflow"} & modules
 
 
+def test_explanations_need_no_library() -> None:
+    """A code is explained without the other verbs, the migration file, the clients and Airflow."""
+    modules = loaded("explain", "COPY_DIFFERS")
+
+    assert {"explain"} == verbs_in(modules)
+    assert not {"pydantic", "yaml", "confluent_kafka", "airflow", "kafka_migration.core.migration.settings"} & modules
+
+
 ALL_NAMES = [["--help"], ["nonsense"], ["--nonsense"], []]
 
 

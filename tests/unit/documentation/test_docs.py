@@ -13,6 +13,7 @@ from typing import get_args
 
 import pytest
 
+from kafka_migration.cli.files.explanations import explanations
 from kafka_migration.cli.main import parser
 from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.findings.codes import Code
@@ -128,6 +129,53 @@ def test_relative_links_lead_somewhere(path: Path) -> None:
     assert [] == [link for link in links if not (path.parent / link).exists()]
 
 
+def of_github(heading: str) -> str:
+    """Return the anchor that GitHub gives to a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def of_mkdocs(heading: str) -> str:
+    """Return the anchor that MkDocs gives to a heading, with the rule of Python-Markdown."""
+    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower())
+
+
+def headings(path: Path) -> list[str]:
+    """Return the texts of the headings of a page, as a reader sees them, and its other anchors."""
+    shown = re.sub(r"^( *)```.*?^\1```$", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
+    texts = re.findall(r"^#+ (.*)$", shown, re.MULTILINE) + re.findall(r'<a id="([^"]+)"></a>', shown)
+    return [re.sub(r"\[([^]]*)\]\([^)]*\)|[`*]", r"\1", text) for text in texts]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: str(p.relative_to(ROOT)))
+def test_links_lead_to_headings(path: Path) -> None:
+    """The part of a page that a link names is a heading there, on the site and on GitHub."""
+    links = re.findall(r"\]\((?!https?://)([^)#\s]*\.md|)#([^)\s]+)\)", path.read_text())
+    pages = {page: headings(path.parent / page if page else path) for page, _ in links}
+
+    for anchor in (of_github, of_mkdocs):
+        assert [] == [(page, part) for page, part in links if part not in map(anchor, pages[page])]
+
+
+@pytest.mark.parametrize(
+    ("page", "kinds"),
+    [
+        ("error-codes.md", {"error code"}),
+        ("reference/lint.md", {"lint code"}),
+        ("reference/labels.md", {"alert", "label", "verdict"}),
+    ],
+)
+def test_every_name_has_an_anchor(page: str, kinds: set[str]) -> None:
+    """Each name that `explain` knows is a heading of its page, whose anchor is the name in small letters."""
+    shown = headings(ROOT / "docs" / page)
+    names = [each.name for each in explanations() if each.kind.partition(",")[0] in kinds]
+
+    assert set(names) <= set(shown)
+    for anchor in (of_github, of_mkdocs):
+        anchors = [anchor(heading) for heading in shown]
+        assert len(anchors) == len(set(anchors))
+        assert {name.lower() for name in names} == {anchor(name) for name in names}
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: str(p.relative_to(ROOT)))
 def test_named_tests_exist(path: Path) -> None:
     """Every test that a document names by its file is in that file."""
@@ -190,9 +238,7 @@ def test_alerts_of_the_documentation_can_be_read(migration_text: str) -> None:
     unlinked = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", page)
     for kind in AlertKind:
         assert f"\n| `{kind}` | {kind.meaning} | {kind.urgency} |\n" in unlinked
-    runbook = re.sub(
-        r"\[([^]]+)\]\(#[^)]+\)", r'the page "Runbook", section "\1"', (ROOT / "docs/runbook.md").read_text()
-    )
+    runbook = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", (ROOT / "docs/runbook.md").read_text())
     table = "".join(f"| `{kind}` | {kind.first_step} |\n" for kind in AlertKind)
     assert f"\n\n| Alert | First step |\n|---|---|\n{table}\n" in runbook.partition("\n## ")[2].partition("\n## ")[0]
     sent = {*re.findall(r'Metric\("(\w+)"', metrics), *get_args(Counted)}

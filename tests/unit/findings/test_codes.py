@@ -1,4 +1,4 @@
-"""Rules of the codes, and of the pages on which a person looks them up."""
+"""Rules of the codes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from kafka_migration.core.connections.client_settings import SETTINGS
+from kafka_migration.core.findings import more_steps
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.report.alerts import Ended, ended_alert
@@ -17,7 +19,6 @@ from tests.syntax import nodes_of
 
 ROOT = Path(__file__).parents[3]
 PACKAGE = ROOT / "plugins" / "kafka_migration"
-RUNBOOK = (ROOT / "docs" / "runbook.md").read_text()
 # Texts and rules of one use of a few codes, which do not belong to the codes themselves.
 OF_ONE_USE = {
     "core/backfill/backfill_answers.py": "the sentences of the answers for an interval",
@@ -28,13 +29,8 @@ OF_ONE_USE = {
 }
 # A rule may name two codes of the same cause.
 MOST_TOGETHER = 2
-# The names of one entry, before its answer.
-ENTRY = re.compile(r"^- \*\*(?:… )?(.*?)\*\*", re.MULTILINE | re.DOTALL)
-QUESTIONS = ENTRY.findall(RUNBOOK)
-# What the runbook writes in capitals beside codes: verdicts, and settings.
-NO_CODES = {"PASS", "WARN", "FAIL", "NOT_VERIFIABLE", "AIRFLOW_HOME", "KAFKA_MIGRATION_HOME"}
 # At night one line is not enough for these.
-NEED_AN_ENTRY = {
+NEED_MORE = {
     Code.ALERTS_INVALID,
     Code.CLUSTER_UNREACHABLE,
     Code.COPY_DIFFERS,
@@ -57,7 +53,7 @@ NEED_AN_ENTRY = {
 def test_a_code_is_said_in_short_sentences(code: Code) -> None:
     """Meaning and first step are there, the first step is a few short sentences, and the value is the name."""
     assert code.name == code.value
-    for text in filter(None, (code.meaning, code.act, code.accepted)):
+    for text in filter(None, (code.meaning, code.cause, code.act, code.more, code.accepted)):
         assert text == text.strip()
         assert text.endswith(".")
         assert text.count("`") % 2 == 0
@@ -85,52 +81,31 @@ def _codes_in(node: ast.AST) -> set[str]:
     return {m.attr for m in members if isinstance(m, ast.Attribute) and ast.unparse(m.value) == "Code"}
 
 
-def test_every_code_of_the_runbook_exists() -> None:
-    """What the runbook writes like a code is one."""
-    named = set(re.findall(r"`([A-Z][A-Z0-9_]{3,})`", RUNBOOK))
-
-    assert set() == named - set(map(str, Code)) - NO_CODES
+def test_codes_that_need_more_than_a_line_have_it() -> None:
+    """They say what to do after the first step."""
+    assert set() == {code for code in NEED_MORE if not code.more}
 
 
-@pytest.mark.parametrize("code", Code)
-def test_a_code_names_the_section_that_explains_it(code: Code) -> None:
-    """The section of the runbook whose bold text names the code is the one of its row."""
-    sections = [
-        part.partition("\n")[0].lower().replace(" ", "-")
-        for part in RUNBOOK.split("\n## ")[1:]
-        for entry in ENTRY.findall(part)
-        if f"`{code}`" in entry
-    ]
+def test_every_text_of_further_steps_is_used() -> None:
+    """A text that no code names would be read by no one."""
+    texts = {name for name in vars(more_steps) if name.isupper() and not name.startswith("_")}
+    used = re.findall(r"more_steps\.([A-Z_]+)", (PACKAGE / "core" / "findings" / "codes.py").read_text())
 
-    assert [code.explained] == sections if code.explained else [] == sections
+    assert texts - {"COPY_AGAIN", "ONE_RECORD"} <= set(used) <= texts
+    assert more_steps.COPY_AGAIN in more_steps.WRONG_COPY
 
 
-def test_codes_that_need_more_than_a_line_have_one_entry() -> None:
-    """The bold text of an entry names them, where a search of the page finds it, and no code has two entries."""
-    named = re.findall(r"`([A-Z][A-Z0-9_]+)`", " ".join(QUESTIONS))
-
-    assert set() == NEED_AN_ENTRY - set(named)
-    assert [] == sorted({code for code in named if named.count(code) > 1})
-
-
-def test_the_alert_of_a_mirrormaker_that_may_run_leads_to_its_entry() -> None:
-    """The alert names the section of the runbook whose first entry is about it."""
+def test_the_alert_of_a_mirrormaker_that_may_run_leads_to_its_code() -> None:
+    """The alert names the code whose explanation has the steps."""
     ended = Ended("failed", release_problem="no answer", may_run=True)
     alert = present(ended_alert("shop", RunIdentity("dag", "run", 1), "now", "", ended))
 
     assert AlertKind.NOT_STOPPED is alert.kind
-    (section,) = re.findall(r"section \"(.*?)\"", alert.next_act)
-    entries = RUNBOOK.partition(f"\n## {section}\n")[2]
-    assert "`not_stopped`" in next(ENTRY.finditer(entries))[0]
+    assert "`kafka-migration explain MIRROR_NOT_STOPPED`" in alert.next_act
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "docs").rglob("*.md")), ids=lambda p: p.name)
-def test_links_into_the_runbook_lead_to_a_heading(path: Path) -> None:
-    """A part of the runbook that a page names by its heading is there."""
-    headings = {heading.lower().replace(" ", "-") for heading in re.findall(r"^## (.*)$", RUNBOOK, re.MULTILINE)}
-    text = path.read_text()
-    links = set(re.findall(r"runbook\.md#([\w-]+)", text))
-    if path.name == "runbook.md":
-        links |= set(re.findall(r"\]\(#([\w-]+)\)", text))
+def test_the_accepted_settings_of_a_connection_are_explained() -> None:
+    """The explanation of a wrong connection names each setting that Java clients get too."""
+    settings = {name for name, each in SETTINGS.items() if each.in_java in {"same", "built"}} - {"sasl.mechanisms"}
 
-    assert set() == links - headings
+    assert set() == {name for name in settings if f"`{name}`" not in Code.CONNECTION_INVALID.more}

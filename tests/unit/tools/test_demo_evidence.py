@@ -11,7 +11,8 @@ from kafka_migration.core.evidence.evidence_documents import run_folder_name
 from kafka_migration.core.findings.by_cause import finding_lines
 from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.run.run_identity import RunIdentity
-from kafka_migration.core.validation.differences import DifferenceKind, FirstDifference
+from kafka_migration.core.validation.difference_kinds import DifferenceKind
+from kafka_migration.core.validation.differences import FirstDifference
 from kafka_migration.core.validation.judging import judge_partition
 from kafka_migration.core.validation.validation_contract import PartitionResult, SideCount
 from sandbox.demo.evidence import Count, Finding, Place, read_run

@@ -18,7 +18,8 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart, Judgement, StopCertificate, Window
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.compared_windows import delta_key_windows, whole_windows
-from kafka_migration.core.validation.differences import DifferenceKind, Differences
+from kafka_migration.core.validation.difference_kinds import DifferenceKind
+from kafka_migration.core.validation.differences import Differences
 from kafka_migration.core.validation.judging import TopicVerdict, comparisons_of, judge_topics
 from kafka_migration.core.validation.judging_by_key import GenerationEvents
 from kafka_migration.core.validation.replays import Replays

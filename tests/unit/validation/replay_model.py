@@ -25,9 +25,9 @@ from kafka_migration.core.ledger.generations import Generation, GenerationStart,
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Tolerance
 from kafka_migration.core.validation.compared_windows import delta_windows, whole_windows
+from kafka_migration.core.validation.difference_kinds import DifferenceKind
 from kafka_migration.core.validation.differences import (
     Difference,
-    DifferenceKind,
     Differences,
     FirstDifference,
 )

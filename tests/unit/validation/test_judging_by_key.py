@@ -10,7 +10,8 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.migration.settings import Tolerance
-from kafka_migration.core.validation.differences import Difference, DifferenceKind, Differences
+from kafka_migration.core.validation.difference_kinds import DifferenceKind
+from kafka_migration.core.validation.differences import Difference, Differences
 from kafka_migration.core.validation.judging import TopicVerdict, judge_topics
 from kafka_migration.core.validation.judging_by_key import GenerationEvents
 from kafka_migration.core.validation.validation_contract import (

@@ -9,7 +9,8 @@ import pytest
 
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.migration.settings import Tolerance
-from kafka_migration.core.validation.differences import DifferenceKind, Differences, tolerated
+from kafka_migration.core.validation.difference_kinds import DifferenceKind
+from kafka_migration.core.validation.differences import Differences, tolerated
 
 ROOT = Path(__file__).parents[3]
 PACKAGE = ROOT / "plugins" / "kafka_migration"

@@ -10,7 +10,7 @@ import pytest
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.generations import Piece, Window
 from kafka_migration.core.validation.coverage_rules import coverage_of
-from kafka_migration.core.validation.differences import DifferenceKind
+from kafka_migration.core.validation.difference_kinds import DifferenceKind
 from kafka_migration.core.validation.validation_contract import PartitionResult
 from tests.unit.validation.keyed_replay_model import KeyedLife
 from tests.unit.validation.replay_model import TOPIC, Life, told

@@ -12,7 +12,8 @@ from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.generations import Generation, GenerationStart, Piece, StopCertificate, Window
 from kafka_migration.core.migration.settings import Tolerance
 from kafka_migration.core.validation.compared_windows import whole_windows
-from kafka_migration.core.validation.differences import DifferenceKind, Differences
+from kafka_migration.core.validation.difference_kinds import DifferenceKind
+from kafka_migration.core.validation.differences import Differences
 from kafka_migration.core.validation.judging import judge_partition
 from kafka_migration.core.validation.judging_by_key import (
     GenerationEvents,

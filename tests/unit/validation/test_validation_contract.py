@@ -21,7 +21,8 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict, worst
 from kafka_migration.core.ledger.generations import Window
 from kafka_migration.core.migration.settings import Tolerance
-from kafka_migration.core.validation.differences import Difference, DifferenceKind, Differences, FirstDifference
+from kafka_migration.core.validation.difference_kinds import DifferenceKind
+from kafka_migration.core.validation.differences import Difference, Differences, FirstDifference
 from kafka_migration.core.validation.judging import judge_partition, judge_topics
 from kafka_migration.core.validation.judging_by_key import GenerationEvents
 from kafka_migration.core.validation.validation_contract import (

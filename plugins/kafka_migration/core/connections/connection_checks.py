@@ -127,13 +127,13 @@ def _name_problems(name: str) -> Iterator[Problem]:
         yield Problem(
             f"has the unknown setting {shown(name)}",
             f"unknown setting {shown(name)}",
-            'an accepted setting (the page "Installation", section "Kafka, source and target")',
+            "an accepted setting",
             (
                 f"Use {near[0]} if you mean it, or remove the setting"
                 if near
                 else "Remove it, or use an accepted setting"
             )
-            + ' (the page "Installation", section "Kafka, source and target").',
+            + ". `kafka-migration explain CONNECTION_INVALID` lists the accepted settings.",
             "A setting that is not known could make the client load code, read files or call addresses, so no client "
             "is created.",
         )
@@ -315,8 +315,7 @@ def _insecure(each: Insecurity) -> Problem:
         f"{setting}: {effect}",
         expected,
         f"Set {setting.rpartition(' ')[0]} to {expected}, or allow this in the migration file with "
-        f'`insecure: [{each}]` in the cluster\'s section (the page "Installation", section "Kafka, source and '
-        'target").',
+        f"`insecure: [{each}]` in the cluster's section.",
         f"{capitalized(effect)}.",
         Code.CONNECTION_INSECURE,
     )

@@ -149,8 +149,8 @@ class _Kerberos(Mechanism):
                 f"has sasl.mechanism {self.name}, and the Kafka client in Airflow's Python was built without Kerberos",
                 f"setting sasl.mechanism: {self.name}",
                 "a Kafka client with Kerberos in Airflow's Python; the packages on PyPI have none",
-                'Install confluent-kafka with Kerberos on every worker and the triggerer (the page "Installation", '
-                'section "Kerberos"), or use SCRAM or a client certificate.',
+                "Install confluent-kafka with Kerberos on every worker and the triggerer "
+                "(`kafka-migration explain KAFKA_CLIENT_WITHOUT_KERBEROS`), or use SCRAM or a client certificate.",
                 "Airflow cannot log in to the cluster.",
                 Code.KAFKA_CLIENT_WITHOUT_KERBEROS,
             )

@@ -3,20 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import StrEnum
+from typing import NamedTuple
+
+from kafka_migration.core.text.row_enum import RowEnum
 
 
-class Verdict(StrEnum):
-    """The result of comparing source and target; members are listed from best to worst.
+class _VerdictRow(NamedTuple):
+    """What `Verdict` says of a verdict, for its table."""
 
-    `PASS`: proved equal. `WARN`: equal, with a warning for the operator. `NOT_VERIFIABLE`: no difference was
-    found, but not everything could be compared. `FAIL`: a difference was found.
-    """
+    meaning: str
+    act: str
 
-    PASS = "PASS"  # noqa: S105
-    WARN = "WARN"
-    NOT_VERIFIABLE = "NOT_VERIFIABLE"
-    FAIL = "FAIL"
+
+class Verdict(RowEnum):
+    """The result of comparing source and target, with its meaning and what to do; from best to worst."""
+
+    meaning: str
+    act: str
+
+    PASS = _VerdictRow(
+        "All compared records are the same on both sides.",
+        "No action is needed.",
+    )
+    WARN = _VerdictRow(
+        "The copy is good, and its findings name what its operator has to know.",
+        "Read the warning, and look up its code with `kafka-migration explain CODE`.",
+    )
+    NOT_VERIFIABLE = _VerdictRow(
+        "No difference was found, but not everything could be compared.",
+        "Do not move a group that reads the topic. `kafka-migration explain RECORDS_NOT_VERIFIABLE` has the steps.",
+    )
+    FAIL = _VerdictRow(
+        "A difference was found that nothing explains.",
+        "Do not move any group. `kafka-migration explain COPY_DIFFERS` has the steps.",
+    )
 
     @property
     def severity(self) -> int:

@@ -337,8 +337,8 @@ def _nothing_to_roll_back(ledger: Ledger, migration: str) -> Finding:
         f"migration {migration}",
         f"phase {ledger.phase}{taken_back}",
         "topics that were cut over",
-        "If `sync_offsets` failed after it moved groups, follow the runbook (OFFSETS_NOT_WRITTEN). Otherwise "
-        "nothing has to be done.",
+        "If `sync_offsets` failed after it moved groups, see `kafka-migration explain OFFSETS_NOT_WRITTEN`. "
+        "Otherwise nothing has to be done.",
         happened=f"Migration {migration} has no cut-over topics; its phase is {ledger.phase}{taken_back}.",
         matters="Producers and consumers still use the source cluster, so nothing was changed.",
     )

@@ -82,7 +82,7 @@ class AlertKind(RowEnum):
         "MIRRORMAKER MAY STILL RUN",
         "Neither a certificate nor the host says that MirrorMaker has stopped. It takes precedence over the others.",
         "Clear the task `stop_mirror` of the run. If that fails too, check the MirrorMaker host "
-        '(the page "Runbook", section "MirrorMaker may still run").',
+        "(`kafka-migration explain MIRROR_NOT_STOPPED`).",
         Urgency.NOW,
         True,
     )

@@ -121,8 +121,7 @@ def tuning_problem(key: str) -> str | None:
     if owner:
         return f"a tuning key; {key} is set by {owner}"
     near = difflib.get_close_matches(key, sorted(TUNING_KEYS), n=1, cutoff=0.8)
-    hint = f"did you mean {near[0]!r}?" if near else 'the page "Engines", section "Tuning", lists them'
-    return f"a supported tuning key of Kafka's clients; {hint}"
+    return f"a supported tuning key of Kafka's clients{f'; did you mean {near[0]!r}?' if near else ''}"
 
 
 def words_of(key: str) -> tuple[str, ...]:

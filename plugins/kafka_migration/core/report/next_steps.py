@@ -127,7 +127,7 @@ def after_rollback(
         ),
         "The migration can continue: the next run mirrors these topics again if no client wrote to them on "
         f"`{target}`. Otherwise it is refused (TARGET_WRITTEN_BY_OTHERS): then copy the topics again with a new "
-        'migration file (another name; the page "Runbook", section "A topic is copied again"). Pause the schedules '
+        "migration file (another name; `kafka-migration explain COPY_DIFFERS` has the steps). Pause the schedules "
         "until you know.",
     )
 
@@ -155,7 +155,7 @@ def _by_code(codes: Sequence[str]) -> Iterator[str]:
         yield f"{code}: {Code(code).act}"
     if len(codes) > MAX_CODES:
         yield f"Then the other codes above: {', '.join(codes[MAX_CODES:])}."
-    yield 'More on each code: the pages "Error codes" and "Runbook" of the documentation.'
+    yield f"More on these codes: `kafka-migration explain {' '.join(codes[:MAX_CODES])}`."
 
 
 def _after_success(run: RunDocument) -> Iterator[str]:

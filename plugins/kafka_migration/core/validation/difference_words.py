@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.text.quoting import shell_word
-from kafka_migration.core.validation.differences import Difference, DifferenceKind, FirstDifference
+from kafka_migration.core.validation.difference_kinds import DifferenceKind
+from kafka_migration.core.validation.differences import Difference, FirstDifference
 
 
 @dataclass(frozen=True, slots=True)

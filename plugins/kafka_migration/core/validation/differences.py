@@ -3,111 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.migration.settings import Tolerance
-from kafka_migration.core.text.row_enum import RowEnum
-
-
-class _KindRow(NamedTuple):
-    """What `DifferenceKind` says of a label, for its table."""
-
-    meaning: str
-    is_damage: bool = True
-    is_compacted: bool = False
-    is_unknown: bool = False
-    is_unproved: bool = False
-    may_be_tail: bool = False
-    is_foreign: bool = False
-    is_order: bool = False
-    changes_with_partitions: bool = False
-    tolerated: Callable[[Tolerance, bool], int] = lambda _tolerance, _replayed: 0
-    tolerated_as: Code | None = None
-
-
-class DifferenceKind(RowEnum):
-    """What a difference between source and target is; docs/concepts/validation.md shows the meanings.
-
-    All but one are damage: `is_damage`. Compaction explains one that `is_compacted`. One that `is_unknown` is about
-    records that can no longer be read, and for one that `is_unproved` an explanation may be gone. One that
-    `may_be_tail` can be at the end of the target after a kill, because the next generation sends records again. An
-    `is_foreign` record is on the target only. `is_order`: only the order differs. `changes_with_partitions`: a key gets
-    it if its topic gets partitions during the copy.
-
-    `tolerated` returns how many of them a run may tolerate, from its tolerance and from whether a killed generation was
-    followed by another one; `tolerated_as` is the code of the warning. The first of several warnings counts.
-    """
-
-    meaning: str
-    is_damage: bool
-    is_compacted: bool
-    is_unknown: bool
-    is_unproved: bool
-    may_be_tail: bool
-    is_foreign: bool
-    is_order: bool
-    changes_with_partitions: bool
-    tolerated: Callable[[Tolerance, bool], int]
-    tolerated_as: Code | None
-
-    @classmethod
-    def text_of(cls, name: str) -> str:
-        """Return the label of the kind with a name."""
-        return name.lower()
-
-    MISSING = _KindRow("only the source has the record")
-    EXTRA = _KindRow("only the target has the record", may_be_tail=True, is_foreign=True)
-    DUPLICATE = _KindRow(
-        "the target holds the record more often than the source, as after a replay; first occurrences are in the "
-        "source's order",
-        may_be_tail=True,
-        tolerated=lambda tolerance, replayed: tolerance.duplicates if replayed else 0,
-        tolerated_as=Code.RECORDS_REPLAYED,
-    )
-    REORDERED = _KindRow(
-        "the record is on both sides, but at another place among the records of its key",
-        is_order=True,
-        changes_with_partitions=True,
-    )
-    ALTERED = _KindRow(
-        "source and target differ at the same place of a key; `fields` names `key`, `value`, `headers`, `timestamp`",
-    )
-    MOVED = _KindRow(
-        "the record is in another target partition than the rest of its key (by position: than on the source)",
-        changes_with_partitions=True,
-    )
-    STALE = _KindRow(
-        "the target repeats an older record after the last record of its key; consumers that keep the latest value "
-        "have an old one",
-        may_be_tail=True,
-    )
-    ABORTED = _KindRow(
-        "the target holds a record of an aborted source transaction",
-        tolerated=lambda tolerance, _: tolerance.aborted,
-        tolerated_as=Code.ABORTED_RECORDS_COPIED,
-    )
-    COMPACTED = _KindRow("compaction explains what a side lacks", is_compacted=True)
-    EXPIRED = _KindRow(
-        "one side has the first records of a key, and the log of the other begins after them",
-        is_unknown=True,
-    )
-    UNPROVED = _KindRow(
-        "as `compacted`, but the tombstone that would explain it can no longer be read; or the key is in several "
-        "source partitions of a compacted topic",
-        is_unknown=True,
-        is_unproved=True,
-    )
-    INTERLEAVED = _KindRow("no damage: several source partitions hold the key", is_damage=False)
-    UNCLASSIFIED = _KindRow(
-        "the digests differ, and nothing more is known: the data could not be read again or changed between the "
-        "readings, both sides together have more than a million records of the key, or (by position) both sides have "
-        "little in common",
-    )
+from kafka_migration.core.validation.difference_kinds import DifferenceKind
 
 
 @dataclass(frozen=True, slots=True)

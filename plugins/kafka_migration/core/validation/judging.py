@@ -12,6 +12,7 @@ from kafka_migration.core.findings.verdict import Verdict, worst
 from kafka_migration.core.ledger.generations import Comparison, ReadOffsets, Window
 from kafka_migration.core.migration.settings import NO_TOLERANCE, Tolerance
 from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
+from kafka_migration.core.validation.difference_kinds import DifferenceKind
 from kafka_migration.core.validation.difference_words import (
     DIFFERS,
     EXPLANATIONS,
@@ -24,7 +25,7 @@ from kafka_migration.core.validation.difference_words import (
     topic_words,
     unreadable_words,
 )
-from kafka_migration.core.validation.differences import DifferenceKind, Differences, FirstDifference, merged, tolerated
+from kafka_migration.core.validation.differences import Differences, FirstDifference, merged, tolerated
 from kafka_migration.core.validation.judging_by_key import (
     UNEVENTFUL,
     GenerationEvents,

@@ -107,7 +107,7 @@ def _foreign_writes(last: StopCertificate, target_end_offsets: Offsets) -> Itera
                 f"target end {present:,}",
                 f"{end:,}, the end when generation {last.generation} stopped",
                 "Stop this client. Then copy the topic again with a second migration file "
-                '(the page "Runbook", section "A topic is copied again").',
+                "(`kafka-migration explain COPY_DIFFERS` has the steps).",
                 happened=f"The target's end of {partition} changed from {end:,} to {present:,} after generation "
                 f"{last.generation} stopped.",
                 matters="A client other than MirrorMaker wrote to the target topic or created it again, so the copy "
