@@ -25,6 +25,7 @@ PROGRAMS = {
     "fish": ("fish", "completion in fish"),
     "git": ("git", "what a copy of this checkout contains"),
     "openssl": ("openssl", "the documented way from key stores to PEM"),
+    "promtool": ("prometheus", "the alarm rules and the expressions of the dashboard"),
     "shellcheck": ("shellcheck", "the shell scripts"),
     "ss": ("iproute2", "the addresses on which the sandbox listens"),
 }

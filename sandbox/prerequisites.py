@@ -22,7 +22,8 @@ SSH_PROGRAMS = ("sshd", "ssh", "ssh-keygen")
 SYSTEM_FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/sbin")
 POLICY_FILE = Path("/usr/sbin/policy-rc.d")
 POLICY_MARK = "# Of kafka-migration's sandbox, while it installs packages; process "
-SSH_UNITS = ("ssh.service", "ssh.socket")
+# The services of packages of which only the programs are needed.
+UNITS = {"openssh-server": ("ssh.service", "ssh.socket"), "prometheus": ("prometheus.service",)}
 APT_TIMEOUT_S = 900
 
 
@@ -81,7 +82,7 @@ def install(missing: Sequence[Missing], say: Callable[[str], None]) -> None:
         try:
             _apt("install", "-y", "--no-upgrade", "--no-install-recommends", *packages)
         finally:
-            _disable_ssh(packages)
+            _disable_services(packages)
 
 
 def recover(say: Callable[[str], None]) -> None:
@@ -94,7 +95,7 @@ def recover(say: Callable[[str], None]) -> None:
         return
     say(f"An installation was interrupted: its packages are set up now, and {POLICY_FILE} is removed")
     subprocess.run(("dpkg", "--configure", "-a"), capture_output=True, check=False, timeout=APT_TIMEOUT_S)
-    _disable_ssh(packages)
+    _disable_services(packages)
     POLICY_FILE.unlink(missing_ok=True)
 
 
@@ -109,10 +110,11 @@ def _interrupted_packages() -> list[str]:
     return [] if is_under_way else found[2].split()
 
 
-def _disable_ssh(packages: Sequence[str]) -> None:
-    """Keep the SSH service off where its package has just come; one that the machine had before is not touched."""
-    if "openssh-server" in packages and shutil.which("systemctl"):
-        subprocess.run(("systemctl", "disable", "--now", *SSH_UNITS), capture_output=True, check=False, timeout=60)
+def _disable_services(packages: Sequence[str]) -> None:
+    """Keep services off whose packages have just come; one that the machine had before is not touched."""
+    units = [unit for package in packages for unit in UNITS.get(package, ())]
+    if units and shutil.which("systemctl"):
+        subprocess.run(("systemctl", "disable", "--now", *units), capture_output=True, check=False, timeout=60)
 
 
 def python_refusal(version: tuple[int, int]) -> str:

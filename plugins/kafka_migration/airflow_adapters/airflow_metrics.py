@@ -10,7 +10,7 @@ from airflow.sdk.observability import stats as stats_module
 from airflow.sdk.observability.metrics import stats_utils
 
 from kafka_migration.airflow_adapters.deployed_airflow import METRICS_ARE_FUNCTIONS
-from kafka_migration.core.report.metrics import Metric
+from kafka_migration.core.report.metrics import Metric, MetricKind
 
 log = logging.getLogger(__name__)
 
@@ -29,12 +29,13 @@ def emit(*metrics: Metric) -> None:
 
 
 def _send(metric: Metric, *, with_names: bool) -> None:
-    write = stats.gauge if metric.kind == "gauge" else stats.incr
+    is_gauge = metric.name.kind is MetricKind.GAUGE
+    write = stats.gauge if is_gauge else stats.incr
     # A counter accepts only integers.
-    value = metric.value if metric.kind == "gauge" else int(metric.value)
+    value = metric.value if is_gauge else int(metric.value)
     if with_names:
         write(metric.name_with_tags, value)
-    write(metric.full_name, value, tags=dict(metric.tags))
+    write(metric.name.full, value, tags=dict(metric.tags))
 
 
 @cache

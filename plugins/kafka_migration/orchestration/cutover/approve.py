@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.standard.exceptions import HITLRejectException, HITLTimeoutError
@@ -64,6 +64,7 @@ class ApproveOperator(ApprovalOperator):
             asked, plan = ask_approval(run, self.plan_kind())
             self._word(run, asked, plan, triggered_by(context))
             self._tell(run, asked)
+            self._send_waits(run, run.clock.now())
         super().execute(context)
 
     def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Summary:
@@ -74,6 +75,7 @@ class ApproveOperator(ApprovalOperator):
 
         run = run_of(context, self.migration)
         with reporting(run, self.task_id):
+            self._send_waits(run, None)
             user = event.get("responded_by_user") or {}
             chosen = next(iter(event.get("chosen_options") or ()), None)
             by = Responder(user.get("id"), user.get("name"))
@@ -81,6 +83,11 @@ class ApproveOperator(ApprovalOperator):
             with suppress(HITLRejectException, HITLTimeoutError):
                 super().execute_complete(context, dict(event))
             return accept_answer(run, ask, triggered_by(context))
+
+    def _send_waits(self, run: MigrationRun, since: datetime | None) -> None:
+        from kafka_migration.core.report.metrics import MetricsOf
+
+        run.deployment.send_metrics(MetricsOf(run.name).waits(AlertKind.APPROVAL, since))
 
     def _tell(self, run: MigrationRun, asked: Ask) -> None:
         from kafka_migration.core.report.alerts import Alert

@@ -79,10 +79,6 @@ class FinishOperator(MigrationOperator):
         return {"outcome": document.outcome, "evidence": path}
 
     def _tell(self, run: MigrationRun, finished: Finished) -> None:
-        from kafka_migration.airflow_adapters.airflow_metrics import emit
-        from kafka_migration.core.report.metrics import MetricsOf
-
-        emit(MetricsOf(run.name).count("run", finished.document.outcome))
         if finished.alert is not None:
             send(run, finished.alert)
 

@@ -79,7 +79,7 @@ def _tell(settings: AlertSettings, alert: Alert) -> dict[str, str]:
     from kafka_migration.core.report.metrics import MetricsOf
 
     told = {}
-    emit(MetricsOf(alert.migration).count("alert", alert.kind))
+    emit(MetricsOf(alert.migration).alerted(alert.kind))
     for number, notifier in enumerate(settings.notifiers):
         if alert.kind in notifier.kinds:
             problem = notify(notifier, alert)

@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import reservation_deadline
 from kafka_migration.core.stored.stored_documents import Stored, WaitDocument
@@ -42,6 +43,7 @@ def reserve(run: MigrationRun, is_over: Callable[[RunIdentity], bool]) -> Summar
         raise NothingToDo(run.run_window.idle_because)
     taken_from = _reserve(run, is_over)
     record_reservation(run, taken_from)
+    run.deployment.send_metrics(*MetricsOf(run.name).began(run.request.mode, run.clock.now()))
     return {"holder": run.identity.holder, "taken_over_from": taken_from}
 
 

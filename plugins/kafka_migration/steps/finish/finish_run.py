@@ -16,16 +16,15 @@ from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import (
     FindingsError,
-    OutcomeUnknown,
     Refused,
     StoreFailed,
-    TransientError,
     ValidationFailed,
 )
 from kafka_migration.core.ledger.cutovers import Rehearsed
 from kafka_migration.core.ledger.generations import generations_text
 from kafka_migration.core.migration.settings import Mode, Phase
 from kafka_migration.core.report.alerts import Alert, Ended, ended_alert
+from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.report.run_assembly import assembled
 from kafka_migration.core.report.run_document import Readiness, Refusal, RunDocument
 from kafka_migration.core.report.run_forecast import PastRun
@@ -40,7 +39,6 @@ from kafka_migration.core.rollback.decommission import (
 from kafka_migration.core.run.task_steps import TaskId, unsuccessful
 from kafka_migration.core.stored.stored_documents import MirrorStarted, Stored
 from kafka_migration.core.text.shortened import first
-from kafka_migration.core.text.terminal_text import shown
 from kafka_migration.report_formats.report_format import rendered_reports
 from kafka_migration.steps.finish.outcome import (
     FAILED,
@@ -52,6 +50,7 @@ from kafka_migration.steps.finish.outcome import (
     timing_of,
     unfit_documents,
 )
+from kafka_migration.steps.finish.releasing import Released, may_still_run, release
 from kafka_migration.steps.rollback.decommissioning import read_old_cluster
 from kafka_migration.steps.run.migration_run import MigrationRun
 
@@ -123,6 +122,7 @@ def finish_run(run: MigrationRun, tasks: EndedTasks) -> Finished:
         evidence=str(run.evidence.folder / RUN_FILE),
     )
     tell_last_run(run, ended, document)
+    _send_metrics(run, document.outcome, released)
     link = run.deployment.run_link(run.identity, "")
     alert = ended_alert(run.name, run.identity, run.now_words(), link, ended, _topics(run))
     return Finished(document, ended, alert)
@@ -303,61 +303,6 @@ def _decommission(run: MigrationRun) -> tuple[Condition, ...]:
     return decommission_conditions(old, WaitingTimes())
 
 
-@dataclass(frozen=True, slots=True)
-class Released:
-    """The result: why the reservation was not freed, empty if it was; whether the host reports that nothing runs."""
-
-    problem: str = ""
-    is_quiet: bool = True
-
-
-def release(run: MigrationRun) -> Released:
-    """Free the reservation if the run, or an earlier attempt of it, holds it."""
-    if not run.evidence.has_written(Kind.RESERVE):
-        return Released()
-    try:
-        # The host refuses it while a process of the migration is alive, and if another holder has the reservation.
-        reply = run.process.release(run.identity.holder)
-    except Refused:
-        return _released_after_a_look(run)
-    except (FindingsError, TransientError, OutcomeUnknown) as error:
-        # Another run's call may hold the lock of the host, which a look at the holder does not need.
-        return _released_after_a_look(run) if Code.HOST_LOCKED in str(error) else Released(str(error), is_quiet=False)
-    return Released(is_quiet=not reply.is_running)
-
-
-def _released_after_a_look(run: MigrationRun) -> Released:
-    is_quiet = False
-    try:
-        status = run.process.status()
-        holder, is_quiet = status.holder, not status.is_running
-        if not run.identity.has_attempt(holder):
-            log.info("This run does not hold the reservation: %s", shown(holder) or "free")
-        elif holder == run.identity.holder or run.identity.follows(holder):
-            # Includes a reservation that an earlier attempt could not free. MirrorMaker is stopped first, because
-            # no run would stop it after the release.
-            if status.is_running:
-                run.process.stop(holder, None, run.filed_migration.mirror.stop_grace_s)
-                is_quiet = True
-            run.process.release(holder)
-    except (FindingsError, TransientError, OutcomeUnknown) as error:
-        return Released(str(error), is_quiet)
-    return Released(is_quiet=is_quiet)
-
-
-def may_still_run(run: MigrationRun, released: Released) -> bool:
-    """Return whether a MirrorMaker of this run may still run: neither its certificate nor its host says that it ended.
-
-    Unknown counts as yes.
-    """
-    if released.is_quiet:
-        return False
-    try:
-        return run.ledger.known().open_generation_of(run.identity) is not None
-    except Exception:
-        return True
-
-
 def tell_last_run(run: MigrationRun, ended: Ended, document: RunDocument) -> None:
     """Replace the document of the last run. A failed write does not affect the run."""
     at, who = run.now(), run.identity.holder
@@ -380,6 +325,21 @@ def tell_last_run(run: MigrationRun, ended: Ended, document: RunDocument) -> Non
     )
     run.news.tell_last_run(told.to_document())
     run.news.tell_ended(who, at)
+
+
+def _send_metrics(run: MigrationRun, outcome: str, released: Released) -> None:
+    metrics = MetricsOf(run.name)
+    run.deployment.send_metrics(*metrics.ended(outcome, run.clock.now()))
+    if released.is_free:
+        run.deployment.send_metrics(*metrics.freed(_phase(run)))
+
+
+def _phase(run: MigrationRun) -> Phase | None:
+    try:
+        return run.ledger.known().phase
+    except Exception:
+        # Only informational: the ledger is unreadable, so the phase is unknown.
+        return None
 
 
 def _last_run_before(run: MigrationRun) -> LastRun | None:

@@ -44,6 +44,11 @@ class Guide(Noticing, ABC):
         """The stage's name in the progress line; empty if there is only one."""
         return ""
 
+    @property
+    def waits_for_producers_since(self) -> datetime | None:
+        """Since when the producers have to stop; `None` if the watch does not wait for that."""
+        return None
+
     def aim(self) -> Aim | None:
         """Return the goals of this poll; `None` keeps those of the previous poll.
 
@@ -160,6 +165,11 @@ class CutoverGuide(Guide):
     def stage(self) -> str:
         """The stage's name in the progress line."""
         return self.course.stage
+
+    @property
+    def waits_for_producers_since(self) -> datetime | None:
+        """Since the announcement, until the fence is proved."""
+        return self.announced_at if self.course.fenced_ends is None else None
 
     def aim(self) -> Aim:
         """Look at the source's ends and follow the course."""

@@ -21,6 +21,7 @@ from kafka_migration.core.mirror.diagnosis import with_causes
 from kafka_migration.core.mirror.engine import DEFAULT_MAX_MESSAGE_BYTES, LaunchFacts
 from kafka_migration.core.mirror.mirror_process import ProcessEnding, ProcessReply, ProcessState
 from kafka_migration.core.mirror.restart_policy import Death, dead_for_good, stopped_by_others
+from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.stored.stored_documents import NOTHING_TO_COPY, MirrorNotStarted, MirrorStarted, Stored
 from kafka_migration.core.target.target_topics import missing_target_findings, missing_topic_findings
 from kafka_migration.steps.mirror.guides import Noticing
@@ -48,6 +49,7 @@ def start_mirror(run: MigrationRun) -> Summary:
         return _not_started(run, reason)
     reply = reply or _start(run)
     run.evidence.write(Stored.START, MirrorStarted(run.now(), reply.generation, reply.pid))
+    run.deployment.send_metrics(MetricsOf(run.name).watched(run.clock.now()))
     log.info("MirrorMaker generation %d is running with pid %s", reply.generation, reply.pid)
     return {"generation": reply.generation, "pid": reply.pid}
 

@@ -55,6 +55,7 @@ def stop_mirror(run: MigrationRun) -> Summary:
     stopped = _stopped(run, generation)
     # Published first, because the certificate needs both clusters, which may not answer for long.
     run.news.tell_stopped(run.identity.holder, generation.number, run.now())
+    run.deployment.send_metrics(MetricsOf(run.name).watched(None))
     certificate = end_when_settled(run, generation, stopped, _reason(stopped))
     return _recorded(run, certificate, ledger.last_stop, stopped.reply.log or "")
 
@@ -91,8 +92,8 @@ def _forecast(
         log.warning("It is unknown when the next run must start: %s", error)
         return None
     log.info("Forecast: %s.", forecast or "the source deletes nothing by itself")
-    if forecast is not None:
-        run.deployment.send_metrics(*MetricsOf(run.name).headroom(datetime.fromisoformat(forecast.at), run.clock.now()))
+    limit = None if forecast is None else datetime.fromisoformat(forecast.at)
+    run.deployment.send_metrics(*MetricsOf(run.name).next_start(limit, run.clock.now()))
     return forecast
 
 

@@ -91,13 +91,18 @@ class Polled:
 def poll_once(run: MigrationRun, watcher: MirrorWatcher) -> Polled:
     """Poll MirrorMaker, send metrics and publish the progress."""
     result = watcher.poll()
-    run.deployment.send_metrics(*MetricsOf(run.name).lag(watcher.watch.lag, watcher.watch.meter))
+    _send_metrics(run, watcher)
     document = watcher.news().to_document()
     with suppress(TimeoutError):
         watcher.store.call(lambda: run.news.tell_progress(document), POLL_RESERVE_S)
     silences = [unreachable_alert(run, each, watcher.silence.gives_up_at(each)) for each in watcher.take_untold()]
     alert = watcher.guide.take_alert()
     return Polled(result, tuple(watcher.take_notices()), (*silences, *([alert] if alert else [])))
+
+
+def _send_metrics(run: MigrationRun, watcher: MirrorWatcher) -> None:
+    watch, since = watcher.watch, watcher.guide.waits_for_producers_since
+    run.deployment.send_metrics(*MetricsOf(run.name).polled(watch.lag, watch.meter, run.clock.now(), since))
 
 
 def _guide(run: MigrationRun, generation: int) -> Guide:

@@ -83,7 +83,7 @@ def judge_copy(run: MigrationRun) -> ProvedTopics:
     judged = judge(run)
     document = judged.document
     run.evidence.write(Stored.JUDGE, document)
-    run.deployment.send_metrics(MetricsOf(run.name).count("verdict", judged.verdict))
+    run.deployment.send_metrics(*MetricsOf(run.name).judged(judged.verdict, run.clock.now()))
     for row in document.topics:
         log.info("%-40s %s", row.topic, _words(row))
     left_out = () if judged.verdict.is_good else _left_out(run, document)
