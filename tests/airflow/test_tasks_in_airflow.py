@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,22 @@ def test_answer_that_is_no_approval_fails_for_good(scene: World, option: str | N
 
     with pytest.raises(FailedForGood, match=code):
         scene.answer(option)
+
+
+@pytest.mark.parametrize("option", ["Approve", "Reject", None])
+def test_wait_for_an_approval_is_sent_to_monitors(scene: World, option: str | None) -> None:
+    """A run waits for a person from the question to the answer, whatever that is."""
+    waits: list[float] = []
+    scene.deployed["send_metrics"] = lambda *sent: waits.extend(each.value for each in sent if each.of == "approval")
+
+    plan_and_ask(scene)
+    asked_at = waits.copy()
+    with nullcontext() if option == "Approve" else pytest.raises(FailedForGood):
+        scene.answer(option)
+
+    assert 1 == len(asked_at)
+    assert asked_at[0] > 0
+    assert [*asked_at, 0] == waits
 
 
 def test_confirm_sends_an_asset_event_per_topic(scene: World) -> None:

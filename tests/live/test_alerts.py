@@ -41,7 +41,8 @@ def test_cutover_tells_whoever_must_act(live: LiveWorld, mailbox: Mailbox, stats
     assert all(f"{live.sandbox.state.airflow_url}/dags/{migration.dag_id}/runs/" in text for text in told.values())
     assert all("What to do: " in text for text in told.values())
     assert set(told) == set(mailbox.of(migration.name))
-    for name in ("lag", "lag_unknown", "rate", "eta", "gap_headroom", "next_start_before"):
+    states = ("active.cutover", "ended.failed", "judged.pass", "phase.syncing", "waits.approval", "waits.producers")
+    for name in ("lag", "lag_unknown", "rate", "eta", "watched", "gap_headroom", "next_start_before", *states):
         value, _, kind = statsd.wait_for(f"{name}.{migration.name}").partition("|")
         assert float(value) >= 0
         assert "g" == kind

@@ -9,7 +9,6 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
@@ -18,7 +17,6 @@ from kafka_migration.cli.main import parser
 from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.migration.alert_settings import AlertKind
-from kafka_migration.core.report.metrics import Counted
 from kafka_migration.migration_file.loading import load_migration
 from tests.documents import blocks, commands
 
@@ -226,10 +224,9 @@ def test_sections_of_the_how_to_pages_can_be_read(name: str, migration_text: str
 
 
 def test_alerts_of_the_documentation_can_be_read(migration_text: str) -> None:
-    """The example of the section `alerts` is valid, and the tables name every kind and every metric."""
+    """The example of the section `alerts` is valid, and the table names every kind."""
     page = (ROOT / "docs" / "alerts.md").read_text()
     (example,) = blocks(page, "yaml")
-    metrics = (ROOT / "plugins" / "kafka_migration" / "core" / "report" / "metrics.py").read_text()
 
     alerts = load_migration(migration_text + example, where="docs/alerts.md").alerts
 
@@ -241,5 +238,3 @@ def test_alerts_of_the_documentation_can_be_read(migration_text: str) -> None:
     runbook = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", (ROOT / "docs/runbook.md").read_text())
     table = "".join(f"| `{kind}` | {kind.first_step} |\n" for kind in AlertKind)
     assert f"\n\n| Alert | First step |\n|---|---|\n{table}\n" in runbook.partition("\n## ")[2].partition("\n## ")[0]
-    sent = {*re.findall(r'Metric\("(\w+)"', metrics), *get_args(Counted)}
-    assert sent == set(re.findall(r"^\| `kafka_migration\.(\w+)`", page, re.MULTILINE))

@@ -148,13 +148,20 @@ def test_only_what_is_missing_is_installed_after_it_was_announced(policy: Path) 
     assert not policy.exists()
 
 
-@pytest.mark.parametrize(("package", "is_switched_off"), [("openssh-server", True), ("openjdk-17-jre-headless", False)])
+@pytest.mark.parametrize(
+    ("package", "switched_off"),
+    [
+        ("openssh-server", ["ssh.service ssh.socket"]),
+        ("prometheus", ["prometheus.service"]),
+        ("openjdk-17-jre-headless", []),
+    ],
+)
 def test_a_killed_installation_is_cleaned_up_by_the_next_start(
-    policy: Path, monkeypatch: pytest.MonkeyPatch, package: str, is_switched_off: bool
+    policy: Path, monkeypatch: pytest.MonkeyPatch, package: str, switched_off: list[str]
 ) -> None:
     """Packages are set up under the rule of a dead process, then the rule is removed, with a message.
 
-    The SSH service is switched off only where it was about to come; one that the machine had goes on.
+    A service is switched off only where its package was about to come; one that the machine had goes on.
     """
     monkeypatch.setattr("sandbox.prerequisites.shutil.which", lambda name, **_: f"/usr/bin/{name}")
     gone = _gone_process()
@@ -165,7 +172,8 @@ def test_a_killed_installation_is_cleaned_up_by_the_next_start(
 
     commands = (policy.parent / "commands").read_text().splitlines()
     assert "held: dpkg --configure -a" in commands
-    assert is_switched_off == ("held: systemctl disable --now ssh.service ssh.socket" in commands)
+    stopped = "held: systemctl disable --now "
+    assert switched_off == [line.removeprefix(stopped) for line in commands if line.startswith(stopped)]
     assert not policy.exists()
     assert str(policy) in said[0]
 
