@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from kafka_migration.adapters.store.digest_keeper import KEY
+from kafka_migration.airflow_adapters.stored_digests import stored_by_tasks as stored_by_tasks
 from kafka_migration.core.run.run_identity import MANUAL_DAG_PREFIX, NIGHTLY_DAG_PREFIX, migration_of
-
-_MOST_TASKS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +28,6 @@ class KnownDag:
     dag_id: str
     migration: str
     next_sync: datetime | None
-
-
-def stored_by_tasks(dag_id: str, run_id: str) -> list[Any]:
-    """Return what the tasks of a run stored in XCom about their evidence."""
-    from airflow.models.xcom import XComModel
-    from airflow.utils.session import create_session
-    from sqlalchemy import select
-
-    wanted = select(XComModel).where(
-        XComModel.dag_id == dag_id, XComModel.run_id == run_id, XComModel.key.startswith(KEY)
-    )
-    with create_session() as session:
-        return [XComModel.deserialize_value(row) for row in session.scalars(wanted.limit(_MOST_TASKS))]
 
 
 def task_times(dag_id: str, run_id: str) -> list[TaskTimes]:

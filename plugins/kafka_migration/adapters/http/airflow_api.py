@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
@@ -19,6 +20,8 @@ from kafka_migration.core.text.shortened import brief
 
 TIMEOUT_S = 30.0
 _LONGEST_ANSWER = 500
+# XCom entries per request, and in all: far more than the tasks of a run have.
+_PAGE, _MOST_ENTRIES = 100, 10_000
 # Airflow's text for a field of the conf that the form of the DAG does not take.
 _WRONG_PARAM = re.compile(r"Invalid input for param (?P<field>\w+): (?P<problem>.*)")
 
@@ -87,6 +90,33 @@ class HttpAirflow:
         if not isinstance(details, list):
             raise self._refused("questions that are no list")
         return dict(self._question(each) for each in details)
+
+    def values(self, dag_id: str, run_id: str, prefix: str) -> list[Any]:
+        """Return the XCom values of a run whose key begins with a text; none if there is no such run."""
+        tasks = f"{_run_path(dag_id, run_id)}/taskInstances"
+        wanted = [each for each in self._entries(f"{tasks}/~/xcomEntries") if each[1].startswith(prefix)]
+        # One that is gone was deleted in between, because its task began again.
+        found = (self._found(f"{tasks}/{_entry_path(*each)}") for each in wanted)
+        return [_value(entry.get("value")) for entry in found if entry is not None]
+
+    def _entries(self, path: str) -> Iterator[tuple[str, str, int]]:
+        """Yield task, key and map index of each XCom entry."""
+        offset, total = 0, 1
+        while offset < min(total, _MOST_ENTRIES):
+            match self._found(f"{path}?limit={_PAGE}&offset={offset}"):
+                case None | {"xcom_entries": []}:
+                    return
+                case {"xcom_entries": list(listed), "total_entries": int(total)}:
+                    yield from map(self._entry, listed)
+                    offset += len(listed)
+                case _:
+                    raise self._refused("XCom entries that are no list")
+
+    def _entry(self, found: object) -> tuple[str, str, int]:
+        match found:
+            case {"task_id": str(task), "key": str(key), "map_index": int(number)}:
+                return task, key, number
+        raise self._refused("an XCom entry without a task and a key")
 
     def close(self) -> None:
         """Close the connection."""
@@ -177,6 +207,18 @@ def _dag_path(dag_id: str) -> str:
 
 def _run_path(dag_id: str, run_id: str) -> str:
     return f"{_dag_path(dag_id)}/dagRuns/{quote(run_id, safe='')}"
+
+
+def _entry_path(task: str, key: str, map_index: int) -> str:
+    return f"{quote(task, safe='')}/xcomEntries/{quote(key, safe='')}?map_index={map_index}"
+
+
+def _value(value: object) -> object:
+    """Return an XCom value, which Airflow shows as JSON text or as it is."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return value
 
 
 def _reason(detail: object) -> str:

@@ -202,6 +202,19 @@ class RunEvidence:
         digests = written(self._digests())
         return {name: digest for name, digest in digests.items() if is_wanted(name.rpartition("/")[2])}
 
+    def digests_with(self, texts: Mapping[str, str]) -> dict[str, str]:
+        """Return the digests that Airflow keeps of the run's files, and those of files that are about to be written.
+
+        A file that was announced only has an empty digest. `run.json`, which gets them, is left out.
+        """
+        new = {self._name(file): digest_of(text.encode()) for file, text in texts.items()}
+        return {name: digest for name, digest in {**self._digests(), **new}.items() if name != self.result_name}
+
+    @property
+    def result_name(self) -> str:
+        """The name of this attempt's `run.json`, as digests have it."""
+        return self._name(RUN_FILE)
+
     def look_again(self) -> None:
         """Read the digests of the other tasks of the run again."""
         if self._keeper is not None:
@@ -340,6 +353,12 @@ def _parsed(kind: ReadableKind[T], content: bytes, path: Any) -> T:
         return kind.read(parse_json(content, path))
     except DoesNotFit as error:
         raise unfit(path, error) from None
+
+
+def attempt_of(name: str) -> int:
+    """Return the attempt of a file `attempt-<n>/<file>`; 0 for another name."""
+    number = name.partition("/")[0].removeprefix("attempt-")
+    return int(number) if number.isascii() and number.isdigit() else 0
 
 
 def _is_of_tasks(file: str) -> bool:

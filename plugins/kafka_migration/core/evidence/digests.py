@@ -110,7 +110,12 @@ def change_of(digest: str | None, content: bytes | None) -> str:
     if content is None:
         return "no document"
     found = digest_of(content)
-    return "" if found in digest.split(_OR) else f"{len(content):,} bytes with SHA-256 {found[:12]}"
+    return "" if is_digest_in(found, digest) else f"{len(content):,} bytes with SHA-256 {found[:12]}"
+
+
+def is_digest_in(found: str, digest: str) -> bool:
+    """Return whether the digest of a content is the kept one, or one of several."""
+    return found in digest.split(_OR)
 
 
 def is_sole(digest: str) -> bool:

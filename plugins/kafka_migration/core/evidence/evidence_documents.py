@@ -75,7 +75,12 @@ def run_folder_name(run: RunIdentity) -> str:
     the folder of another run or out of the migration's folder.
     """
     digest = hashlib.sha256(f"{run.dag_id}/{run.run_id}".encode()).hexdigest()
-    return f"{_UNSAFE.sub('_', run.run_id)[:_LONGEST_NAME]}-{digest[:16]}"
+    return f"{safe_run_id(run.run_id)}-{digest[:16]}"
+
+
+def safe_run_id(run_id: str) -> str:
+    """Return a run id, or a part of it, as the names of folders have it."""
+    return _UNSAFE.sub("_", run_id)[:_LONGEST_NAME]
 
 
 def document_name(kind: Kind, number: int) -> str:

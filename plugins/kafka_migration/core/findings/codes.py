@@ -1199,6 +1199,16 @@ class Code(RowEnum):
         cause="The name is wrong, no run of it has started, or the command reads another place than Airflow writes to.",
         more=more_steps.WHERE_AIRFLOW_WRITES,
     )
+    RUN_UNKNOWN = _evidence(
+        "The migration has no run with this id, or several runs have this part of an id.",
+        "Name one run of those that the finding lists. Nothing was changed.",
+        cause="The id is of another migration, mistyped, or too short to mean one run.",
+    )
+    REPORT_MISSING = _evidence(
+        "The run has no report: it has not ended, its report could not be written, or the report was deleted.",
+        "If the run is active, wait until it has ended. Otherwise read the log of its task `finish`.",
+        cause="The run is active, `finish` did not write its result, or another program deleted it.",
+    )
     EVIDENCE_UNREADABLE = _evidence(
         "A document in the evidence root is too large, truncated, no regular file, or has an unexpected structure.",
         "Check the document that the finding names. Restore it from a backup, or trigger a new run.",

@@ -99,6 +99,14 @@ class Rehearsed(LedgerEntry):
 
 
 @dataclass(frozen=True, slots=True)
+class Reported(LedgerEntry):
+    """The end of a run that had reserved the migration: the digest of its `run.json`, which has those of its files."""
+
+    evidence: Mapping[str, str]
+    kind: Literal["reported"] = "reported"
+
+
+@dataclass(frozen=True, slots=True)
 class CutOver(LedgerEntry):
     """A cutover: the topics and groups that it moved to the target, and whether groups remained on the source.
 

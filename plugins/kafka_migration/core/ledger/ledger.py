@@ -11,7 +11,7 @@ from functools import reduce
 from typing import Any, TypeVar
 
 from kafka_migration.core.documents.codec import Document
-from kafka_migration.core.evidence.digests import LeftBehind
+from kafka_migration.core.evidence.digests import LeftBehind, joined
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict
@@ -22,6 +22,7 @@ from kafka_migration.core.ledger.cutovers import (
     CreatedTopic,
     CutOver,
     Rehearsed,
+    Reported,
     Reserved,
     RolledBack,
     SettingsFrozen,
@@ -49,7 +50,8 @@ class Ledger:
 
     `announced` are the topics that a run was about to create and that are not in `topics` yet. `reserved_by` is the
     holder name of the run that reserved the migration last; empty if there was none. `basis` is what the copy depends
-    on; `None` if no run has recorded it. `rehearsal` is the newest one.
+    on; `None` if no run has recorded it. `rehearsal` is the newest one. `reports` are the digests of `run.json`, by the
+    holder name of the run.
     """
 
     phase: Phase = Phase.NEW
@@ -65,6 +67,7 @@ class Ledger:
     schema_ids: tuple[SchemaIdsFound, ...] = ()
     basis: CopyBasis | None = None
     rehearsal: Rehearsed | None = None
+    reports: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def moved_topics(self, *, but_by: RunIdentity | None = None) -> frozenset[str]:
         """Return the topics that cutovers moved to the target, without those that only the run `but_by` moved."""
@@ -87,6 +90,12 @@ class Ledger:
         """Return the digests that check the evidence of a cutover's run; `None` without any, as in version 0.1.0."""
         cutover = self.cutover_of(run)
         return LeftBehind(cutover.evidence) if cutover and cutover.evidence else None
+
+    def digests_of(self, run: RunIdentity) -> dict[str, str]:
+        """Return the digests that entries have of a run's files, by `attempt-<n>/<file>`; they are not all files."""
+        cutover = self.cutover_of(run)
+        reports = (digests for holder, digests in self.reports.items() if run.has_attempt(holder))
+        return joined(cutover.evidence if cutover else {}, *reports)
 
     def rollback_of(self, run: RunIdentity) -> RolledBack | None:
         """Return the rollback of a run; `None` if there is none."""
@@ -286,6 +295,7 @@ _FOLDS: dict[str, _Fold] = {
     "judged": _row(Judgement, _fold_judged),
     "schema-ids": _row(SchemaIdsFound, lambda ledger, new: replace(ledger, schema_ids=(*ledger.schema_ids, new))),
     "rehearsed": _row(Rehearsed, lambda ledger, new: replace(ledger, rehearsal=new)),
+    "reported": _row(Reported, lambda ledger, new: replace(ledger, reports={**ledger.reports, new.run: new.evidence})),
     "cut-over": _row(CutOver, _fold_cut_over),
     "rolled-back": _row(RolledBack, _fold_rolled_back),
     "bounds-resolved": _row(BoundsResolved, lambda ledger, new: replace(ledger, bounds=new.added_to(ledger.bounds))),

@@ -194,11 +194,13 @@ class RunDocument(Document):
     `started_at` its start, if Airflow knows them. `interval` is the one that a run in mode `interval` answers for.
     `verdict` is that of this run, `topics` has what each run and all runs together prove. `decommission` has the
     conditions for switching the source off. `stood_still` has the times of producers and consumers in a cutover, and in
-    a rehearsal those that a cutover would have. Moments are ISO 8601 in UTC; people read them in `timezone`.
+    a rehearsal those that a cutover would have. `digests` are those of the run's files, by `attempt-<n>/<file>`, as
+    Airflow keeps them; an empty one is of a file that a task had begun to write. Moments are ISO 8601 in UTC; people
+    read them in `timezone`.
     """
 
     ADDED: ClassVar[frozenset[str]] = frozenset(
-        {"phases", "deadlines", "readiness", "next_steps", "stood_still", "timezone"}
+        {"phases", "deadlines", "readiness", "next_steps", "stood_still", "timezone", "digests"}
     )
 
     migration: str
@@ -233,6 +235,7 @@ class RunDocument(Document):
     next_steps: tuple[str, ...] = ()
     stood_still: StandStill | None = None
     timezone: str = "UTC"
+    digests: Mapping[str, str] = field(default_factory=dict)
     schema: Literal[1] = 1
 
     @property

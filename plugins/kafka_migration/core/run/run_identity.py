@@ -11,6 +11,7 @@ from kafka_migration.core.migration.settings import Mode
 NIGHTLY_DAG_PREFIX = "kafka_nightly_sync__"
 ROLLBACK_DAG_PREFIX = "kafka_rollback__"
 MANUAL_DAG_PREFIX = "kafka_migration__"
+DAG_PREFIXES = (MANUAL_DAG_PREFIX, NIGHTLY_DAG_PREFIX, ROLLBACK_DAG_PREFIX)
 # Airflow's limit for DAG ids and run ids.
 LONGEST_ID = 250
 _ATTEMPT = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
@@ -19,7 +20,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 def migration_of(dag_id: str) -> str | None:
     """Return the name of the migration that a DAG belongs to; `None` for a DAG of another package."""
-    for prefix in (MANUAL_DAG_PREFIX, NIGHTLY_DAG_PREFIX, ROLLBACK_DAG_PREFIX):
+    for prefix in DAG_PREFIXES:
         name = dag_id.removeprefix(prefix)
         if name != dag_id and is_migration_name(name):
             return name

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
 import kafka_migration
 from kafka_migration.adapters.store.document_files import to_json, unreadable
 from kafka_migration.adapters.store.evidence_store import RUN_FILE
+from kafka_migration.core.evidence.digests import digest_of
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.codes import Code
@@ -20,7 +21,7 @@ from kafka_migration.core.findings.errors import (
     StoreFailed,
     ValidationFailed,
 )
-from kafka_migration.core.ledger.cutovers import Rehearsed
+from kafka_migration.core.ledger.cutovers import Rehearsed, Reported
 from kafka_migration.core.ledger.generations import generations_text
 from kafka_migration.core.migration.settings import Mode, Phase
 from kafka_migration.core.report.alerts import Alert, Ended, ended_alert
@@ -185,11 +186,14 @@ def _published(
 ) -> tuple[RunDocument, tuple[Refusal, ...]]:
     """Return the run's document after it was written, and the refusals; a document that is lost fails the run."""
     document = build(outcome, refusals)
-    for losing in (_unfit, _publish):
-        if lost := losing(run, document):
-            refusals = (*refusals, Refusal(TASK, lost.findings))
-            document = build(FAILED, refusals)
-    return document, refusals
+    if unfit := _unfit(run, document):
+        refusals = (*refusals, Refusal(TASK, unfit.findings))
+        document = build(FAILED, refusals)
+    try:
+        return _publish(run, document), refusals
+    except StoreFailed as error:
+        refusals = (*refusals, Refusal(TASK, error.findings))
+        return build(FAILED, refusals), refusals
 
 
 def _unfit(run: MigrationRun, document: RunDocument) -> FindingsError | None:
@@ -198,13 +202,27 @@ def _unfit(run: MigrationRun, document: RunDocument) -> FindingsError | None:
     return unreadable(run.evidence.folder, "; ".join(unfit)) if unfit else None
 
 
-def _publish(run: MigrationRun, document: RunDocument) -> FindingsError | None:
-    """Write the reports and `run.json`; return the refusal of a store that does not take it."""
+def _publish(run: MigrationRun, document: RunDocument) -> RunDocument:
+    """Write the reports and the document, and return it with the digests of the run's files; raises `StoreFailed`."""
+    reports = rendered_reports(document)
+    whole = replace(document, digests=run.evidence.digests_with(reports))
+    result = to_json(whole.to_document())
+    run.evidence.publish({**reports, RUN_FILE: result})
+    record_report(run, digest_of(result.encode()))
+    return whole
+
+
+def record_report(run: MigrationRun, digest: str) -> None:
+    """Add the digest of `run.json` to the ledger, unless the run has not reserved the migration or another one has.
+
+    Without the entry only the run's tasks in Airflow keep it; no error may change how the run ends.
+    """
     try:
-        run.evidence.publish({**rendered_reports(document), RUN_FILE: to_json(document.to_document())})
-    except StoreFailed as error:
-        return error
-    return None
+        if run.ledger.known().reserved_by == run.identity.holder:
+            evidence = {run.evidence.result_name: digest}
+            run.ledger.append(Reported(run.identity.holder, run.now(), evidence).to_document())
+    except Exception as error:
+        log.warning("The report is not recorded in the ledger: %s: %s", type(error).__name__, error)
 
 
 def _refusals(run: MigrationRun) -> tuple[Refusal, ...]:
