@@ -10,9 +10,10 @@ import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 USER, PASSWORD, TOKEN = "ada", "secret-of-ada", "token-of-ada"
+_NUMBERS = ("limit", "offset", "map_index")
 DAG_ID, TOPICS = "kafka_migration__shop", ("orders", "audit")
 
 
@@ -25,6 +26,7 @@ class AirflowServer:
     :param states: the states that a run shows, one per request; the last one stays
     :param tasks: the tasks at work
     :param questions: the subjects of unanswered questions, by task
+    :param xcoms: the XCom values of runs, by DAG, run, task, key and map index
     :param expired: tokens that are valid no longer
     :param faults: answers (status, body) to the next requests with a token; status 0 ends the connection
     :param late_faults: the same, but the request is done first
@@ -35,6 +37,7 @@ class AirflowServer:
     states: list[str] = field(default_factory=lambda: ["queued"])
     tasks: list[str] = field(default_factory=list)
     questions: dict[str, str] = field(default_factory=dict)
+    xcoms: dict[tuple[str, str, str, str, int], Any] = field(default_factory=dict)
     faults: list[tuple[int, str]] = field(default_factory=list)
     late_faults: list[tuple[int, str]] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
@@ -67,7 +70,8 @@ class AirflowServer:
         self.asked.append(f"{method} {path}")
         if self.faults:
             return self.faults.pop(0)
-        done = self._done(method, parts[2:], body)
+        asked = {name: int(values[0]) for name, values in parse_qs(urlsplit(path).query).items() if name in _NUMBERS}
+        done = self._done(method, parts[2:], body) if "xcomEntries" not in parts else self._xcom(parts[2:], **asked)
         return self.late_faults.pop(0) if self.late_faults and method == "POST" else done
 
     def _login(self, body: Any) -> tuple[int, Any]:
@@ -96,6 +100,19 @@ class AirflowServer:
                 return 200, {"dag_run_id": body["dag_run_id"], "state": "queued"}
             case "GET", ["dags", _, "dagRuns", run_id, *what] if run_id in self.runs:
                 return self._of_run(run_id, what)
+        return 404, {"detail": "not found"}
+
+    def _xcom(self, parts: list[str], limit: int = 50, offset: int = 0, map_index: int = -1) -> tuple[int, Any]:
+        """Return a page of the entries of a run, or the value of one entry as JSON text."""
+        match parts:
+            case ["dags", dag_id, "dagRuns", run_id, "taskInstances", "~", "xcomEntries"]:
+                found = [at for at in self.xcoms if at[:2] == (dag_id, run_id)]
+                names = ("dag_id", "run_id", "task_id", "key", "map_index")
+                entries = [dict(zip(names, at, strict=True)) for at in found[offset : offset + limit]]
+                return 200, {"xcom_entries": entries, "total_entries": len(found)}
+            case ["dags", dag_id, "dagRuns", run_id, "taskInstances", task, "xcomEntries", key]:
+                at = (dag_id, run_id, task, key, map_index)
+                return (200, {"key": key, "value": json.dumps(self.xcoms[at])}) if at in self.xcoms else (404, {})
         return 404, {"detail": "not found"}
 
     def _of_run(self, run_id: str, what: list[str]) -> tuple[int, Any]:

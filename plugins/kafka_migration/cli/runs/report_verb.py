@@ -12,13 +12,24 @@ from kafka_migration.adapters.store.digest_keeper import KEY
 from kafka_migration.cli.shell.airflow_server import SERVER, add_server, airflow_of
 from kafka_migration.cli.shell.arguments import Verbs, add_output, add_verb, place
 from kafka_migration.cli.shell.evidence_access import opened
-from kafka_migration.cli.shell.output import ExitCode, aligned, complain, respond
+from kafka_migration.cli.shell.output import (
+    ExitCode,
+    aligned,
+    complain,
+    is_json,
+    remark,
+    respond,
+    say_text,
+)
 from kafka_migration.core.evidence.verification import FileState
 from kafka_migration.core.findings.errors import EvidenceUnreadable, StoreFailed
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.text.terminal_text import counted
+from kafka_migration.report_formats.report_format import ReportFormat
+from kafka_migration.steps.answers.kept_migration import MigrationStore
 from kafka_migration.steps.answers.report_check import AskedAirflow, CheckedReport, ReportState, checked_report
-from kafka_migration.steps.answers.run_folders import run_folder
+from kafka_migration.steps.answers.run_folders import RunFolder, run_folder
+from kafka_migration.steps.answers.run_report import formatted_report, result_text
 
 _EXIT_CODES = {
     ReportState.UNCHANGED: ExitCode.DONE,
@@ -34,29 +45,50 @@ _WORDS = {
 
 def add_report(verbs: Verbs) -> None:
     """Add the verb `report`."""
-    text = "check that the report of a run is unchanged"
-    verb = add_verb(verbs, report, "report", text, "report demo --verify")
-    verb.add_argument(
-        "run_id", nargs="?", type=place, metavar="RUN", help="run id, or a part of it (default: the last run)"
-    )
-    verb.add_argument("--verify", action="store_true", help="compare the files of the report with their digests")
+    text = "print the report of a run, or check that it is unchanged"
+    verb = add_verb(verbs, report, "report", text, "report demo --format html > report.html")
+    text = "run id, or a part of it (default: the run that ended last)"
+    verb.add_argument("run_id", nargs="?", type=place, metavar="RUN", help=text)
+    what = verb.add_mutually_exclusive_group()
+    forms = [str(form) for form in ReportFormat]
+    what.add_argument("--format", choices=forms, help=f"format of the report (default: {ReportFormat.MARKDOWN})")
+    text = "compare the files of the report with their digests, in Airflow if it can be asked"
+    what.add_argument("--verify", action="store_true", help=text)
     add_server(verb)
     add_output(verb)
 
 
 def report(arguments: Namespace) -> int:
-    """Check the report of a run, and print what was found; the exit code tells it too."""
+    """Print the report of a run, or what its check found; the exit code tells that too."""
+    _require_fitting(arguments)
     try:
-        return _verified(arguments)
+        run = run_folder(store := opened(arguments.evidence_root, arguments.name), arguments.run_id)
+        return _verified(arguments, store, run) if arguments.verify else _printed(arguments, run)
     except (EvidenceUnreadable, StoreFailed) as error:
         # Not 1, which means that files were changed.
         complain(error.findings)
         return ExitCode.REFUSED
 
 
-def _verified(arguments: Namespace) -> int:
-    store = opened(arguments.evidence_root, arguments.name)
-    run = run_folder(store, arguments.run_id)
+def _require_fitting(arguments: Namespace) -> None:
+    if not arguments.verify and (arguments.server or arguments.connection):
+        arguments.parser.error("--server and --connection belong to --verify")
+    if arguments.format and is_json(arguments):
+        arguments.parser.error("-o json prints run.json, so --format is not allowed with it")
+
+
+def _printed(arguments: Namespace, run: RunFolder) -> int:
+    if is_json(arguments):
+        say_text(result_text(run))
+        return ExitCode.DONE
+    found = formatted_report(run, ReportFormat(arguments.format or ReportFormat.MARKDOWN))
+    if found.remark:
+        remark(found.remark)
+    say_text(found.text)
+    return ExitCode.DONE
+
+
+def _verified(arguments: Namespace, store: MigrationStore, run: RunFolder) -> int:
     answer = checked_report(store, run, _airflow(arguments))
     respond(arguments, answer, check_lines(answer))
     return _EXIT_CODES[answer.answer]

@@ -98,6 +98,14 @@ def say(lines: Iterable[str]) -> None:
         print(shown(line), file=_answers.get(), flush=True)
 
 
+def say_text(text: str) -> None:
+    """Write a document to standard output as it is; on a terminal, with its control characters escaped."""
+    if answer_stream().isatty():
+        say(text.splitlines())
+    else:
+        answer_stream().write(text)
+
+
 def say_json(answer: JsonAnswer | JsonObject) -> None:
     """Write one JSON document to standard output: an answer, or the object of a foreign format."""
     document = answer if isinstance(answer, Mapping) else answer.to_document()

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Literal
 
 from kafka_migration.adapters.store.digest_keeper import digests_in
 from kafka_migration.adapters.store.evidence_store import RUN_FILE, attempt_of
@@ -47,7 +47,7 @@ class AskedAirflow:
     `None`: Airflow is not asked, for a `reason`.
     """
 
-    stored: Callable[[RunIdentity], Iterable[Any]] | None = None
+    stored: Callable[[RunIdentity], Iterable[object]] | None = None
     reason: str = ""
 
 

@@ -47,9 +47,13 @@ class RunFolder:
         matches = map(_ATTEMPT.fullmatch, listed(self.folder, only_folders=True))
         return sorted(int(match["number"]) for match in matches if match)
 
+    def attempt_folder(self, attempt: int) -> Folder:
+        """Return the folder of an attempt."""
+        return self.folder / f"attempt-{attempt}"
+
     def has(self, file: str, attempt: int) -> bool:
         """Return whether anything in an attempt's folder has this name."""
-        return file in listed(self.folder / f"attempt-{attempt}")
+        return file in listed(self.attempt_folder(attempt))
 
     def reported(self) -> int | None:
         """Return the attempt with the run's report: that which was asked for, or the newest; `None`: there is none."""
@@ -58,16 +62,16 @@ class RunFolder:
 
     def found(self, attempt: int) -> dict[str, FoundFile]:
         """Return the files of an attempt by `attempt-<n>/<file>`; a hidden one is what a killed writer left."""
-        at = f"attempt-{attempt}"
+        folder = self.attempt_folder(attempt)
         try:
-            files = [file for file in listed(self.folder / at) if not file.startswith(".")]
+            files = [file for file in listed(folder) if not file.startswith(".")]
         except EvidenceUnreadable as error:
-            return {at: FoundFile(problem=error.findings[0].found)}
-        return {f"{at}/{file}": _found(self.folder / at / file) for file in files}
+            return {folder.name: FoundFile(problem=error.findings[0].found)}
+        return {f"{folder.name}/{file}": _found(folder / file) for file in files}
 
     def result(self, attempt: int) -> RunResult:
         """Return `run.json` of an attempt; one that is not of this attempt of this run counts as unreadable."""
-        path = self.folder / f"attempt-{attempt}" / RUN_FILE
+        path = self.attempt_folder(attempt) / RUN_FILE
         file = FoundFile()
         try:
             content = read_whole(path)
@@ -106,8 +110,9 @@ def _found(path: Folder) -> FoundFile:
 def run_folder(store: MigrationStore, text: str | None) -> RunFolder:
     """Return the folder of a run; `None` means the run that ended last.
 
-    `text` is `dag/run#attempt`, `dag/run`, a run id, or a part of a run id that no other run has. A part that is left
-    out may be written as `…`. Raises `Refused` (`RUN_UNKNOWN`) for a run that is not there, and for several.
+    `text` is `dag/run#attempt`, `dag/run`, a run id, the name of the run's folder, or a part of a run id that no other
+    run has; `…` stands for what is left out. Raises `Refused` (`RUN_UNKNOWN`) for a run that is not there, and for
+    several.
     """
     return _newest(store) if text is None else _given(store, text) or _part(store, text)
 
@@ -144,10 +149,10 @@ def _part(store: MigrationStore, text: str) -> RunFolder:
     """Return the only run with this id, or else the only one with this part of an id."""
     stems = {name: match["run"] for name in _names(store) if (match := _FOLDER.fullmatch(name))}
     pattern = re.compile(".*".join(re.escape(safe_run_id(part)) for part in text.split(_CUT)))
-    whole = [name for name, stem in stems.items() if stem == safe_run_id(text)]
+    whole = [name for name, stem in stems.items() if text == name or stem == safe_run_id(text)]
     found = whole or [name for name, stem in stems.items() if pattern.search(stem)]
     if len(found) != 1:
-        raise Refused([_not_one(store, text, found, [*stems])])
+        raise Refused([_not_one(store, text, found, [*stems.values()])])
     runs = (RunIdentity(f"{prefix}{store.name}", text, 1) for prefix in DAG_PREFIXES)
     run = next((run for run in runs if run_folder_name(run) == found[0]), None)
     return _of(store, run) if run else RunFolder(store.root / store.name / found[0], store.name)
