@@ -107,7 +107,7 @@ def test_nothing_was_changed(
     assert files == [each.file for each in found.files]
     assert unknown == [each.file for each in found.files if each.state is not FileState.VERIFIED]
     assert len(files) - len(unknown) == sum(found.verified_by.values())
-    assert (answer is NOT_FULLY) == any("itself, because Airflow was not asked" in each for each in found.not_checked)
+    assert (answer is NOT_FULLY) == any("itself. Airflow was not asked." in each for each in found.not_checked)
 
 
 def _linked(path: Path) -> None:
@@ -339,7 +339,7 @@ def test_broken_ledger_hides_nothing(ended: World) -> None:
     (ended.root / "shop" / "ledger" / "000001.json").write_text("{}")
 
     assert UNCHANGED is by_airflow(ended).answer
-    assert "the ledger cannot be used" in by_ledger(ended).not_checked[0]
+    assert "The ledger cannot be used" in by_ledger(ended).not_checked[0]
     (ended.run.evidence.folder / document_name(Kind.JUDGE, 1)).unlink()
     assert CHANGED is by_ledger(ended).answer
 

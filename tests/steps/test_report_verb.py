@@ -214,16 +214,16 @@ def test_check_without_airflow_says_what_it_could_not_check(ended: World, capsys
 
     assert "not fully checked" == answer["answer"]
     assert {"the ledger", "run.json"} == {*answer["verified_by"]}
-    assert "run.json itself, because Airflow was not asked, which needs --server or --connection." in reason
+    assert "run.json itself. Airflow was not asked, which needs --server or --connection." in reason
 
 
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [
-        ((403, "{}"), "because Airflow refused the question: a user without the right to do this"),
-        ((500, ""), "because Airflow did not answer: "),
-        ((0, ""), "because Airflow did not answer: "),
-        ((200, '{"xcom_entries": 3}'), "because Airflow refused the question: XCom entries that are no list"),
+        ((403, "{}"), "itself. Airflow refused the question: a user without the right to do this"),
+        ((500, ""), "itself. Airflow did not answer: "),
+        ((0, ""), "itself. Airflow did not answer: "),
+        ((200, '{"xcom_entries": 3}'), "itself. Airflow refused the question: XCom entries that are no list"),
     ],
 )
 def test_airflow_that_refuses_is_named(

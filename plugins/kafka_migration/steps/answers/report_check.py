@@ -23,10 +23,11 @@ from kafka_migration.core.evidence.verification import (
 from kafka_migration.core.findings.errors import EvidenceUnreadable, FindingsError, Refused, TransientError
 from kafka_migration.core.report.run_document import RunDocument
 from kafka_migration.core.run.run_identity import RunIdentity
-from kafka_migration.core.text.shortened import some
+from kafka_migration.core.text.shortened import capitalized, sentence, some
 from kafka_migration.steps.answers.kept_migration import MigrationStore
 from kafka_migration.steps.answers.run_folders import RunFolder, RunResult, no_report
 
+_NOT_KEPT = "Airflow keeps no digests of this run: it may have deleted the run or its XCom entries"
 # No place that keeps digests.
 _NOTHING = DigestSource("", {}, is_complete=False)
 
@@ -145,9 +146,9 @@ def _kept(store: MigrationStore, identity: RunIdentity | None, airflow: AskedAir
     try:
         is_sure, entries = store.confirmation().not_confirmed == 0, store.ledger.read().digests_of(identity)
     except FindingsError as error:
-        return _Kept(_NOTHING, reason=f"{reason}, and the ledger cannot be used: {error.findings[0].found}")
+        return _Kept(_NOTHING, reason=f"{reason}. The ledger cannot be used: {error.findings[0].found}")
     except TransientError as error:
-        return _Kept(_NOTHING, reason=f"{reason}, and the ledger cannot be used: {error}")
+        return _Kept(_NOTHING, reason=f"{reason}. The ledger cannot be used: {error}")
     return _Kept(DigestSource("the ledger", entries, is_complete=False), is_sure, reason)
 
 
@@ -160,7 +161,10 @@ def _of_airflow(store: MigrationStore, identity: RunIdentity, airflow: AskedAirf
         return {}, f"Airflow refused the question: {error.findings[0].found}"
     except TransientError as error:
         return {}, f"Airflow did not answer: {error}"
-    return digests, "" if digests else "Airflow keeps no digests of this run; it may have deleted them with the run"
+    return (
+        digests,
+        "" if digests else _NOT_KEPT,
+    )
 
 
 def _sources(
@@ -192,8 +196,8 @@ def _gaps(run: RunFolder, kept: _Kept, files: Sequence[VerifiedFile], attempt: i
         result = next((each for each in files if each.file == f"attempt-{attempt}/{RUN_FILE}"), None)
         if not kept.is_sure or result is None or result.by != kept.source.name:
             yield (
-                f"{RUN_FILE} itself, because {kept.reason}. A user who can write to the evidence root could change it "
-                "together with the ledger and with the files whose digests it has."
+                f"{RUN_FILE} itself. {sentence(capitalized(kept.reason))} A user who can write to the evidence root "
+                f"could change {RUN_FILE} together with the ledger and with the files whose digests it has."
             )
         unknown = [each.file for each in files if each.state is FileState.NOT_CHECKED and each is not result]
         if later := [number for number in run.attempts() if number > attempt] if run.asked is None else []:
