@@ -45,8 +45,7 @@ _WORDS = {
 
 def add_report(verbs: Verbs) -> None:
     """Add the verb `report`."""
-    text = "print the report of a run, or check that it is unchanged"
-    verb = add_verb(verbs, report, "report", text, "report demo --format html > report.html")
+    verb = add_verb(verbs, report, "report", "report demo --verify")
     text = "run id, or a part of it (default: the run that ended last)"
     verb.add_argument("run_id", nargs="?", type=place, metavar="RUN", help=text)
     what = verb.add_mutually_exclusive_group()

@@ -52,6 +52,7 @@ VERBS = {
     "stop": VerbRow(Group.RUN, "runs", "ask the active run to stop mirroring and to validate the copied records"),
     "status": VerbRow(Group.LOOK, "runs", "show the status of one migration or of all"),
     "verdict": VerbRow(Group.LOOK, "runs", "show the verdict of all runs on each topic, from the ledger"),
+    "report": VerbRow(Group.LOOK, "runs", "show the report of a run, or check that its files are unchanged"),
     "explain": VerbRow(Group.LOOK, "files", "show what a code, an alert, a label or a verdict means, and what to do"),
     "ready": VerbRow(Group.FINISH, "runs", "check whether a cutover may follow"),
     "decommission": VerbRow(Group.FINISH, "runs", "check whether the source cluster may be switched off"),

@@ -1,4 +1,4 @@
-"""Compares the files of a run with the digests that are kept of them, and says what nothing vouches for."""
+"""Compares the files of a run with the digests that are kept of them, and names those without a digest."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class AskedAirflow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedReport(Document):
-    """The files of a run's report and their states; `not_checked` says what nothing vouches for.
+    """The files of a run's report and their states; `not_checked` says what no digest confirms.
 
     `run` is `dag/run#attempt`, or the name of the folder if nothing says which run it is. `verified_by` has the number
     of verified files by what keeps their digests.
@@ -189,7 +189,7 @@ def _until(attempt: int, digests: Mapping[str, str]) -> dict[str, str]:
 
 
 def _gaps(run: RunFolder, kept: _Kept, files: Sequence[VerifiedFile], attempt: int) -> Iterator[str]:
-    """Yield what nothing vouches for."""
+    """Yield what no digest confirms, and why."""
     if kept.source.is_complete:
         unknown = [each.file for each in files if each.state is FileState.NOT_CHECKED]
     else:

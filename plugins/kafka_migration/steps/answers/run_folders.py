@@ -148,14 +148,24 @@ def _is_here(store: MigrationStore, run: RunIdentity) -> bool:
 def _part(store: MigrationStore, text: str) -> RunFolder:
     """Return the only run with this id, or else the only one with this part of an id."""
     stems = {name: match["run"] for name in _names(store) if (match := _FOLDER.fullmatch(name))}
-    pattern = re.compile(".*".join(re.escape(safe_run_id(part)) for part in text.split(_CUT)))
     whole = [name for name, stem in stems.items() if text == name or stem == safe_run_id(text)]
-    found = whole or [name for name, stem in stems.items() if pattern.search(stem)]
+    found = whole or [name for name, stem in stems.items() if _has_parts(stem, text.split(_CUT))]
     if len(found) != 1:
         raise Refused([_not_one(store, text, found, [*stems.values()])])
     runs = (RunIdentity(f"{prefix}{store.name}", text, 1) for prefix in DAG_PREFIXES)
     run = next((run for run in runs if run_folder_name(run) == found[0]), None)
     return _of(store, run) if run else RunFolder(store.root / store.name / found[0], store.name)
+
+
+def _has_parts(stem: str, parts: Sequence[str]) -> bool:
+    """Return whether the parts of a run id are in the name of its folder, one after the other."""
+    place = 0
+    for part in map(safe_run_id, parts):
+        found = stem.find(part, place)
+        if found < 0:
+            return False
+        place = found + len(part)
+    return True
 
 
 def _names(store: MigrationStore) -> list[str]:
