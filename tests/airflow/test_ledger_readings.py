@@ -82,7 +82,7 @@ def test_page_says_that_the_ledger_is_being_read(readings: Readings, client: Tes
     text = words(page.text)
 
     assert (202, None) == (page.status_code, page.headers.get("etag"))
-    assert "Airflow reads the ledger of shop. It has 7 entries." in text
+    assert "Airflow reads the ledger of shop. It has 8 entries." in text
     assert "for the first time since the api-server was started" in text
     assert 'data-poll="5"' in page.text
     assert "proved" not in text
@@ -108,7 +108,7 @@ def test_list_says_which_ledger_is_being_read(readings: Readings, client: TestCl
     """The list of all migrations does not wait either, and a poll gets the row as soon as the ledger is read."""
     page = client.get("/")
     assert (200, None) == (page.status_code, page.headers.get("etag"))
-    assert "shop being read Airflow reads the ledger of shop. It has 7 entries." in words(page.text)
+    assert "shop being read Airflow reads the ledger of shop. It has 8 entries." in words(page.text)
 
     readings.end()
     page = client.get("/")
@@ -125,7 +125,7 @@ def test_older_ledger_is_not_shown_as_the_current_one(ended: World, readings: Re
     LedgerStore(ended.root, "shop").append(Reserved(f"{DAG}/manual__2#1", NOW.isoformat()).to_document())
     text = words(client.get(PAGE).text)
 
-    assert "It has 8 entries. It has changed since it was read last." in text
+    assert "It has 9 entries. It has changed since it was read last." in text
     assert "proved" not in text
 
 
@@ -142,7 +142,7 @@ def test_entry_during_a_reading_is_read_too(ended: World, readings: Readings, st
         known_ledger(store, NOW)
     readings.end()
 
-    assert 8 == known_ledger(store, NOW).status.ledger.entries
+    assert 9 == known_ledger(store, NOW).status.ledger.entries
     assert 2 == readings.count
 
 

@@ -13,6 +13,7 @@ import pytest
 from kafka_migration.cli.main import main
 from kafka_migration.cli.shell.airflow_server import PASSWORD, SERVER, USER
 from kafka_migration.core.evidence.evidence_documents import Kind, document_name
+from kafka_migration.core.run.run_names import run_name
 from kafka_migration.report_formats.report_format import ReportFormat
 from kafka_migration.steps.answers.kept_migration import MigrationStore
 from kafka_migration.steps.answers.run_folders import run_folder
@@ -108,6 +109,8 @@ def test_report_on_a_terminal_cannot_control_it(
         FIRST,
         "2030-01-01T00:00:00+00:00",
         "2030-01-01",
+        run_name(FIRST),
+        "manual 1 Jan 2030 00:00:00",
         "manual__2030-01-01…",
         "manual…01T00:00:00",
         "manual__2030-01-01T00_00_00_00_00-8b9618c38bfd0a88",
@@ -130,6 +133,7 @@ def test_whole_id_wins_over_a_part_of_another(ended: World) -> None:
     ("text", "found"),
     [
         ("manual", "several runs with manual: manual__2030-01-02"),
+        ("manual 1 Jan 00:00, attempt 2", "has no run.json in "),
         ("scheduled__1", "no run scheduled__1"),
         ("", "an empty value"),
         ("../ledger", "no run ../ledger"),

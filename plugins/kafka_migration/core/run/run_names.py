@@ -50,10 +50,11 @@ def _ladder(run: str) -> tuple[str, ...]:
     identity = RunIdentity.from_holder(run)
     run_id = identity.run_id if identity else run
     attempt = f", attempt {identity.attempt}" if identity and identity.attempt > 1 else ""
-    return (*(f"{name}{attempt}" for name in _short(run_id)), shown(run) or "(empty)", repr(run))
+    return (*(f"{name}{attempt}" for name in short_names(run_id)), shown(run) or "(empty)", repr(run))
 
 
-def _short(run_id: str) -> tuple[str, ...]:
+def short_names(run_id: str) -> tuple[str, ...]:
+    """Return the short names that a run may have, the shortest first; other runs may have them too."""
     found = _GIVEN.fullmatch(run_id)
     try:
         at = datetime.fromisoformat(found["at"]) if found else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kafka_migration.adapters.store.document_files import Folder, listed, naming, parse_json, read_whole
@@ -15,11 +15,15 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding, Refused
 from kafka_migration.core.report.run_document import RunDocument
 from kafka_migration.core.run.run_identity import DAG_PREFIXES, RunIdentity, migration_of
+from kafka_migration.core.run.run_names import short_names
 from kafka_migration.core.text.shortened import some
 from kafka_migration.steps.answers.kept_migration import MigrationStore
 
 _FOLDER = re.compile(r"(?P<run>.+)-[0-9a-f]{16}", re.DOTALL)
 _ATTEMPT = re.compile(r"attempt-(?P<number>[1-9][0-9]{0,8})", re.ASCII)
+# The begin of the ids that Airflow gives, as folders have them.
+_GIVEN = re.compile(r"(?P<day>[a-z_]{1,30}__[0-9]{4}-[0-9]{2}-[0-9]{2}T)(?P<time>[0-9]{2}_[0-9]{2}_[0-9]{2})", re.ASCII)
+_SHOWN = re.compile(r"(?P<name>.+), attempt (?P<attempt>[1-9][0-9]{0,8})", re.DOTALL | re.ASCII)
 # What stands for a part of a run id that is not shown.
 _CUT = "…"
 
@@ -110,9 +114,9 @@ def _found(path: Folder) -> FoundFile:
 def run_folder(store: MigrationStore, text: str | None) -> RunFolder:
     """Return the folder of a run; `None` means the run that ended last.
 
-    `text` is `dag/run#attempt`, `dag/run`, a run id, the name of the run's folder, or a part of a run id that no other
-    run has; `…` stands for what is left out. Raises `Refused` (`RUN_UNKNOWN`) for a run that is not there, and for
-    several.
+    `text` is `dag/run#attempt`, `dag/run`, a run id, the name of the run's folder, its short name
+    (`core.run.run_names`), or a part of a run id that no other run has; `…` stands for what is left out. Raises
+    `Refused` (`RUN_UNKNOWN`) for a run that is not there, and for several.
     """
     return _newest(store) if text is None else _given(store, text) or _part(store, text)
 
@@ -146,15 +150,32 @@ def _is_here(store: MigrationStore, run: RunIdentity) -> bool:
 
 
 def _part(store: MigrationStore, text: str) -> RunFolder:
-    """Return the only run with this id, or else the only one with this part of an id."""
+    """Return the only run with this id, or else with this short name, or else with this part of an id."""
     stems = {name: match["run"] for name in _names(store) if (match := _FOLDER.fullmatch(name))}
-    whole = [name for name, stem in stems.items() if text == name or stem == safe_run_id(text)]
-    found = whole or [name for name, stem in stems.items() if _has_parts(stem, text.split(_CUT))]
+    short, attempt = _shown_name(text)
+    ways: tuple[Callable[[str, str], bool], ...] = (
+        lambda name, stem: text == name or stem == safe_run_id(text),
+        lambda _, stem: short in short_names(_id_like(stem)),
+        lambda _, stem: _has_parts(stem, text.split(_CUT)),
+    )
+    found = next(filter(None, ([name for name in stems if way(name, stems[name])] for way in ways)), [])
     if len(found) != 1:
         raise Refused([_not_one(store, text, found, [*stems.values()])])
     runs = (RunIdentity(f"{prefix}{store.name}", text, 1) for prefix in DAG_PREFIXES)
     run = next((run for run in runs if run_folder_name(run) == found[0]), None)
-    return _of(store, run) if run else RunFolder(store.root / store.name / found[0], store.name)
+    return _of(store, run) if run else RunFolder(store.root / store.name / found[0], store.name, asked=attempt)
+
+
+def _shown_name(text: str) -> tuple[str, int | None]:
+    """Return the short name of a run (`core.run.run_names`) and its attempt, if the text has one."""
+    found = _SHOWN.fullmatch(text)
+    return (found["name"], int(found["attempt"])) if found else (text, None)
+
+
+def _id_like(stem: str) -> str:
+    """Return the type and the moment of the run id in the name of a folder, which has no colons."""
+    found = _GIVEN.match(stem)
+    return f"{found['day']}{found['time'].replace('_', ':')}" if found else stem
 
 
 def _has_parts(stem: str, parts: Sequence[str]) -> bool:
@@ -181,7 +202,7 @@ def _not_one(store: MigrationStore, text: str, found: Sequence[str], known: Sequ
         Code.RUN_UNKNOWN,
         f"run {text} of migration {store.name}",
         several,
-        "the id of one run, or a part of it that no other run has",
+        "the id or the short name of one run",
         f"Name the run as `status` shows it, such as DAG/RUN. The newest runs by their ids are: {runs}.",
         happened=f"The evidence of migration {store.name} has {several}.",
         matters="A report belongs to one run, so nothing is shown.",
