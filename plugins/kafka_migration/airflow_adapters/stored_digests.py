@@ -35,4 +35,5 @@ def stored_of(run: RunIdentity) -> list[Any]:
     try:
         return stored_by_tasks(run.dag_id, run.run_id)
     except SQLAlchemyError as error:
-        raise TransientError(f"its database did not answer: {error}") from error
+        # The other lines are the whole query.
+        raise TransientError(f"database: {str(error).splitlines()[0]}") from error
