@@ -100,6 +100,7 @@ def say(lines: Iterable[str]) -> None:
 
 def say_text(text: str) -> None:
     """Write a document to standard output as it is; on a terminal, with its control characters escaped."""
+    end_progress()
     if answer_stream().isatty():
         say(text.splitlines())
     else:
@@ -136,6 +137,12 @@ def respond(
 def is_json(arguments: Namespace) -> bool:
     """Return whether the answer is one JSON document instead of lines."""
     return bool(arguments.output == "json")
+
+
+def remark(line: str) -> None:
+    """Write a line about the answer to standard error."""
+    end_progress()
+    print(shown(line), file=sys.stderr, flush=True)
 
 
 def complain(findings: Iterable[Finding]) -> None:

@@ -1203,11 +1203,13 @@ class Code(RowEnum):
         "The migration has no run with this id, or several runs have this part of an id.",
         "Name one run of those that the finding lists. Nothing was changed.",
         cause="The id is of another migration, mistyped, or too short to mean one run.",
+        commands=("status NAME",),
     )
     REPORT_MISSING = _evidence(
         "The run has no report: it has not ended, its report could not be written, or the report was deleted.",
         "If the run is active, wait until it has ended. Otherwise read the log of its task `finish`.",
         cause="The run is active, `finish` did not write its result, or another program deleted it.",
+        commands=("status NAME",),
     )
     EVIDENCE_UNREADABLE = _evidence(
         "A document in the evidence root is too large, truncated, no regular file, or has an unexpected structure.",
