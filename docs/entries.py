@@ -12,24 +12,23 @@ from kafka_migration.core.findings.codes import Code
 
 CODES = "error-codes.md"
 # What the manual has beyond the package, at the codes for which it helps.
-PAGES_OF_CODES = {
-    "ALERTS_INVALID": "alerts.md",
-    "CONNECTION_INSECURE": "installation.md#kafka-source-and-target",
-    "CONNECTION_INVALID": "installation.md#kafka-source-and-target",
-    "COPY_DIFFERS": "howto/repair.md",
-    "EVIDENCE_CHANGED": "operate/security.md#who-can-do-what",
-    "HOOK_NOT_FOUND": "howto/cutover.md#hooks",
-    "INTERVAL_NOT_COPIED": "howto/backfill.md",
-    "INTERVAL_NOT_RETAINED": "howto/backfill.md",
-    "INTERVAL_NOT_VALIDATED": "howto/backfill.md",
-    "KAFKA_CLIENT_WITHOUT_KERBEROS": "installation.md#kerberos",
-    "LEDGER_BROKEN": "concepts/evidence.md",
-    "MIRROR_NOT_STOPPED": "runbook.md#mirrormaker-may-still-run",
-    "RECORDS_NOT_VERIFIABLE": "concepts/validation.md",
-    "RECORD_UNREADABLE": "concepts/validation.md#a-record-that-cannot-be-read",
-    "TARGET_ONLY_RECORDS": "howto/rollback.md",
-    "TOPIC_CREATION_UNCLEAR": "adr/0042-actions-that-survive-a-kill.md",
-    "VALIDATION_RESULT_MISSING": "reference/spark-jobs.md#where-they-run",
+PAGES_OF_CODES: dict[str, str] = {
+    Code.ALERTS_INVALID: "alerts.md",
+    Code.CONNECTION_INSECURE: "installation.md#kafka-source-and-target",
+    Code.CONNECTION_INVALID: "installation.md#kafka-source-and-target",
+    Code.EVIDENCE_CHANGED: "operate/security.md#who-can-do-what",
+    Code.HOOK_NOT_FOUND: "howto/cutover.md#hooks",
+    Code.INTERVAL_NOT_COPIED: "howto/backfill.md",
+    Code.INTERVAL_NOT_RETAINED: "howto/backfill.md",
+    Code.INTERVAL_NOT_VALIDATED: "howto/backfill.md",
+    Code.KAFKA_CLIENT_WITHOUT_KERBEROS: "installation.md#kerberos",
+    Code.LEDGER_BROKEN: "concepts/evidence.md",
+    Code.MIRROR_NOT_STOPPED: "runbook.md#mirrormaker-may-still-run",
+    Code.RECORDS_NOT_VERIFIABLE: "concepts/validation.md",
+    Code.RECORD_UNREADABLE: "concepts/validation.md#a-record-that-cannot-be-read",
+    Code.TARGET_ONLY_RECORDS: "howto/rollback.md",
+    Code.TOPIC_CREATION_UNCLEAR: "adr/0042-actions-that-survive-a-kill.md",
+    Code.VALIDATION_RESULT_MISSING: "reference/spark-jobs.md#where-they-run",
 }
 
 

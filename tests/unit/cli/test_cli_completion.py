@@ -43,6 +43,8 @@ LINES = {
     "kafka-migration status --out": ["--output"],
     "kafka-migration verdict shop -o j": ["json"],
     "kafka-migration completion z": ["zsh"],
+    "kafka-migration explain GAP": ["GAP", "GAP_DURING_RUN"],
+    "kafka-migration explain copy_d": ["copy_differs"],
     "kafka-migration decommission shop --qui": ["--quiet-for"],
 }
 

@@ -38,8 +38,9 @@ def sarif_log(findings: Sequence[LintFinding], refused: Sequence[Finding], here:
 
 
 def _rule(code: LintCode) -> dict[str, Any]:
-    texts = {key: {"text": code.meaning} for key in ("shortDescription", "fullDescription", "help")}
-    return {"id": code, **texts, "defaultConfiguration": {"level": _LEVELS[code.severity]}}
+    texts = {"shortDescription": code.meaning, "fullDescription": code.meaning, "help": code.act}
+    shown = {key: {"text": text} for key, text in texts.items()}
+    return {"id": code, **shown, "defaultConfiguration": {"level": _LEVELS[code.severity]}}
 
 
 def _result(finding: LintFinding, here: Path) -> dict[str, Any]:
