@@ -103,7 +103,7 @@ def test_run_that_is_overdue_needs_a_person(tmp_path: Path) -> None:
     checked = health_of(late(status_answer(told(copied(tmp_path)), NOW)), NOW)
 
     assert Health.NEEDS_A_PERSON is checked.health
-    assert ("a run had to start before Tue 2030-01-01T23:59+00:00: orders[0], retention.ms 1",) == checked.problems
+    assert ("a run had to start before 2030-01-01T23:59:59+00:00: orders[0], retention.ms 1",) == checked.problems
 
 
 def test_monitor_gets_a_line_per_problem_and_the_worst_exit_code(

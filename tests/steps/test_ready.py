@@ -180,7 +180,7 @@ def test_command_prints_forecast_and_deadline(
     main(command)
     lines = capsys.readouterr().out.splitlines()
     assert "Producers would stand still for at least 1m01s (plan 1m01s; not measured: writing)." in lines
-    deadline = "before Tue 2030-01-08T00:10+00:00: orders[3], retention.ms 604,800,000"
+    deadline = "before Tue 2030-01-08 00:10 UTC: orders[3], retention.ms 604,800,000"
     assert f"The next run must start {deadline}." in lines
     main([*command, "-o", "json"])
     found = json.loads(capsys.readouterr().out)

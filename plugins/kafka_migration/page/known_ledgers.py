@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import traceback
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -18,6 +18,7 @@ from kafka_migration.adapters.store.document_files import collector_paused, list
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.ledger.cutovers import Rehearsed
 from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.run.run_names import run_names
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.text.terminal_text import counted
 from kafka_migration.core.validation.coverage_rules import coverage_of
@@ -47,12 +48,15 @@ class LedgerBeingRead(Exception):
 
 @dataclass(frozen=True, slots=True)
 class KnownLedger:
-    """What a ledger answers: status and verdicts without partitions, the newest rehearsal, and the newest entries."""
+    """What a ledger answers: status and verdicts without partitions, the newest rehearsal, and the newest entries.
+
+    `events` has the time (ISO 8601) and the text of each entry.
+    """
 
     status: StatusAnswer
     proved: VerdictAnswer
     rehearsal: Rehearsed | None
-    events: tuple[str, ...]
+    events: tuple[tuple[str, str], ...]
 
     @classmethod
     def of(cls, store: MigrationStore) -> KnownLedger:
@@ -160,23 +164,26 @@ def _period(store: MigrationStore, moment: datetime, every_s: int) -> int:
     return (int(moment.timestamp()) + zlib.crc32(store.name.encode())) // every_s
 
 
-def events_of(ledger: Ledger) -> list[str]:
-    """Return the newest entries of the ledger in words, the newest first."""
-    return [f"{at}: {what}" for at, what in sorted(_events(ledger), reverse=True)[:_MOST_EVENTS]]
+def events_of(ledger: Ledger) -> list[tuple[str, str]]:
+    """Return the newest entries of the ledger, the newest first: when, and what happened."""
+    runs = [generation.start.run for generation in ledger.generations]
+    runs += [judged.run for judged in ledger.judgements]
+    runs += [each.run for each in (*ledger.cutovers, *ledger.rollbacks, ledger.rehearsal) if each]
+    return sorted(_events(ledger, run_names(runs)), reverse=True)[:_MOST_EVENTS]
 
 
-def _events(ledger: Ledger) -> Iterator[tuple[str, str]]:
+def _events(ledger: Ledger, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for generation in ledger.generations:
         start, stop = generation.start, generation.stop
-        yield start.at, f"MirrorMaker's generation {start.generation} was started by {start.run}"
+        yield start.at, f"MirrorMaker's generation {start.generation} was started by {names[start.run]}"
         if stop:
-            yield stop.at, f"MirrorMaker's generation {stop.generation} ended: {stop.words}"
+            yield stop.at, f"MirrorMaker's generation {stop.generation} ended: {stop.manner}"
     for judged in ledger.judgements:
         bad = [f"{topic} {verdict}" for topic, verdict in judged.topics.items() if not verdict.is_good]
         found = some(bad) if bad else "all good"
-        yield judged.at, f"{counted(len(judged.topics), 'topic')} judged by {judged.run}: {found}"
-    yield from ((each.at, f"{some(each.topics)} cut over by {each.run}") for each in ledger.cutovers)
-    yield from ((each.at, f"{some(each.topics)} rolled back by {each.run}") for each in ledger.rollbacks)
+        yield judged.at, f"{counted(len(judged.topics), 'topic')} judged by {names[judged.run]}: {found}"
+    yield from ((each.at, f"{some(each.topics)} cut over by {names[each.run]}") for each in ledger.cutovers)
+    yield from ((each.at, f"{some(each.topics)} rolled back by {names[each.run]}") for each in ledger.rollbacks)
     if rehearsal := ledger.rehearsal:
         against = counted(len(rehearsal.against), "reason") if rehearsal.against else "nothing"
-        yield rehearsal.at, f"rehearsed by {rehearsal.run}: {against} against a cutover"
+        yield rehearsal.at, f"rehearsed by {names[rehearsal.run]}: {against} against a cutover"

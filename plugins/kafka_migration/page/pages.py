@@ -13,9 +13,11 @@ import kafka_migration
 from kafka_migration.core.findings.errors import FindingsError, TransientError
 from kafka_migration.core.report.alerts import run_link
 from kafka_migration.core.report.progress_series import ProgressSeries
-from kafka_migration.core.report.sections import Name, Table, section_of, table_of
+from kafka_migration.core.report.sections import RunName, Table, section_of, table_of
 from kafka_migration.core.run.run_identity import MANUAL_DAG_PREFIX, RunIdentity, migration_of
-from kafka_migration.core.text.terminal_text import moment, record_count
+from kafka_migration.core.run.run_names import readable, run_name, run_names
+from kafka_migration.core.text.local_time import LocalTime
+from kafka_migration.core.text.terminal_text import record_count
 from kafka_migration.page import kept_in_airflow
 from kafka_migration.page import screen_sections as words
 from kafka_migration.page.kept_in_airflow import KnownDag, known_dags
@@ -129,18 +131,24 @@ def _page_of(visit: Visit, screen: Screen | Waiting) -> str:
         acts=words.next_acts(screen),
         question=run_link(f"{visit.root}..", run.dag_id, run.run_id, asks) if run and asks else "",
         airflow_run=address,
+        run_name=run_name(run.run_id) if run else "",
         phases=words.phase_rows(screen),
         facts=words.facts_of(screen),
         topics=words.topic_rows(screen),
         more_topics=len(screen.proved.topics) - words.MOST_TOPICS,
-        points=_point_table(screen.series),
+        points=_point_table(screen.series, screen.local),
         sections=words.sections_of(screen),
     )
 
 
-def _point_table(series: ProgressSeries) -> Table | None:
+def _point_table(series: ProgressSeries, local: LocalTime) -> Table | None:
     rows = tuple(
-        (moment(each.at), *map(record_count, (each.end, each.copied, each.lag)), _rate(each.rate), each.event or "–")
+        (
+            local.cell(each.at),
+            *map(record_count, (each.end, each.copied, each.lag)),
+            _rate(each.rate),
+            each.event or "–",
+        )
         for each in reversed(series.points[-_MOST_POINTS:])
     )
     return Table(("Time", "Source end", "Copied", "Lag", "Rate", "Event"), rows) if rows else None
@@ -179,18 +187,24 @@ def _topic(visit: Visit, name: str, topic: str) -> WebAnswer:
     store = opened(name)
     answer = verdict_answer(store) if store else None
     found = answer.topics.get(topic) if answer else None
-    if store is None or found is None:
+    if store is None or answer is None or found is None:
         return refusal(visit.root, 404)
+    partitions = sorted(found.partitions.items())
+    names = run_names(run for _, each in partitions for *_, run in (*each.source, *each.target))
     stretches = [
-        (str(number), side, f"{start:,}", f"{end:,}", verdict, Name(run))
-        for number, each in sorted(found.partitions.items())
+        (str(number), side, f"{start:,}", f"{end:,}", verdict, RunName.of(run, names))
+        for number, each in partitions
         for side, judged in (("source", each.source), ("target", each.target))
         for start, end, verdict, run in judged
     ]
     header = ("Partition", "Cluster", "From offset", "Up to offset", "Verdict", "Judged by")
     flaws = tuple(f"{flaw.side} partition {flaw.partition}: {flaw.text}" for flaw in found.flaws)
     left = left_to_copy(store, topic, visit.may_see, visit.now)
-    sections = (*left, *section_of("Not proved", flaws), *table_of("Proved offsets", header, tuple(stretches)))
+    sections = (
+        *left,
+        *section_of("Not proved", tuple(readable(flaws, answer.local))),
+        *table_of("Proved offsets", header, tuple(stretches)),
+    )
     page = rendered("topic.html", root=visit.root, name=name, topic=topic, standing=found.standing, sections=sections)
     return WebAnswer(200, page)
 

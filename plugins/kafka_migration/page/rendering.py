@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kafka_migration.core.report.sections import Break, Name, ShellCommand, Strong
+from kafka_migration.core.report.sections import Break, Name, RunName, ShellCommand, Strong
 from kafka_migration.core.text.terminal_text import duration, moment, shown
 
 _FOLDER = Path(__file__).parent
@@ -58,17 +58,17 @@ def _on_one_line(value: Any) -> Any:
     return shown(value) if type(value) is str else "" if value is None else value
 
 
-def _pieces(line: Any) -> list[tuple[str, str]]:
-    """Return the pieces of a line of a section, each with the element that it becomes."""
+def _pieces(line: Any) -> list[tuple[str, str, str]]:
+    """Return the pieces of a line of a section, each with the element that it becomes, and the element's title."""
     return [found for piece in ((line,) if isinstance(line, str) else line) for found in _pieces_of(piece)]
 
 
-def _pieces_of(piece: str) -> list[tuple[str, str]]:
+def _pieces_of(piece: str) -> list[tuple[str, str, str]]:
     # Texts set names apart with backticks, as Markdown does.
     element, parts = _element(piece), piece.split("`")
     if element or len(parts) % 2 == 0:
-        return [(element, str(piece))]
-    return [("code" if number % 2 else "", part) for number, part in enumerate(parts)]
+        return [(element, str(piece), piece.whole if isinstance(piece, RunName) else "")]
+    return [("code" if number % 2 else "", part, "") for number, part in enumerate(parts)]
 
 
 def _plain(line: Any) -> str:

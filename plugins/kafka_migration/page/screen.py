@@ -14,6 +14,7 @@ from kafka_migration.core.findings.errors import EvidenceUnreadable, FindingsErr
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.report.progress_series import ProgressSeries
 from kafka_migration.core.run.run_identity import RunIdentity, migration_of
+from kafka_migration.core.text.local_time import IN_UTC, LocalTime
 from kafka_migration.core.text.shortened import LONGEST_SENTENCE, some
 from kafka_migration.migration_file.loading import load_migration_file
 from kafka_migration.page import known_ledgers
@@ -51,11 +52,16 @@ class Screen:
     health: CheckedMigration
     proved: VerdictAnswer
     ready: ReadyAnswer
-    events: tuple[str, ...]
+    events: tuple[tuple[str, str], ...]
     series: ProgressSeries
     filed: Migration | None
     run: KeptRun | None
     rehearsed: KeptRun | None = None
+
+    @property
+    def local(self) -> LocalTime:
+        """How people read its moments."""
+        return self.status.local
 
     @property
     def is_newest(self) -> bool:
@@ -74,7 +80,7 @@ class Screen:
         own: tuple[str, ...] = (self.run.problem,) if self.run and self.run.problem else ()
         if self.status.now and self.is_newest and self.run and self.run.has_ended:
             own += (f"the run ended in Airflow ({self.run.state}) without its result: see the log of its task finish",)
-        return (*own, *self.health.problems)
+        return (*own, *self.health.told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +93,10 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class FleetRow:
-    """One migration in the list of all; `problem` says why it cannot be read, `reading` that it is being read."""
+    """One migration in the list of all; `problem` says why it cannot be read, `reading` that it is being read.
+
+    `local` is how people read its moments.
+    """
 
     dag: KnownDag
     status: StatusAnswer | None = None
@@ -95,11 +104,12 @@ class FleetRow:
     standing: str = ""
     problem: str = ""
     reading: str = ""
+    local: LocalTime = IN_UTC
 
     @property
     def needs(self) -> str:
         """The first problems of the migration."""
-        return some(self.health.problems, 3, separator="; ", longest=LONGEST_SENTENCE) if self.health else ""
+        return some(self.health.told, 3, separator="; ", longest=LONGEST_SENTENCE) if self.health else ""
 
 
 def screen_of(name: str, asked: RunIdentity | None, may_see: MaySee, now: datetime) -> Screen | Waiting:
@@ -161,11 +171,12 @@ def _row(dag: KnownDag, now: datetime, until: float) -> FleetRow:
     try:
         store = opened(dag.migration)
         if store is None:
-            filed = filed_migration(dag.migration)
-            return FleetRow(dag, not_run_yet(filed) if filed else None)
+            filed, zone = filed_migration(dag.migration), settings.default_timezone()
+            local = filed.local_time(zone) if filed else LocalTime(zone)
+            return FleetRow(dag, not_run_yet(filed) if filed else None, local=local)
         known = known_ledger(store, now, max(0.0, until - monotonic()))
         status = with_news(known.status, store, now)
-        return FleetRow(dag, status, health_of(status, now), known.proved.standing)
+        return FleetRow(dag, status, health_of(status, now), known.proved.standing, local=status.local)
     except LedgerBeingRead as reading:
         return FleetRow(dag, reading=str(reading))
     except FindingsError as error:

@@ -10,12 +10,23 @@ from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.migration.settings import Mode, Phase
 from kafka_migration.core.report import report_sections
 from kafka_migration.core.report.run_document import RunDocument
-from kafka_migration.core.report.sections import Line, Name, Section, Strong, finding_lines, section_of, table_of
+from kafka_migration.core.report.sections import (
+    Line,
+    Name,
+    RunName,
+    Section,
+    Strong,
+    finding_lines,
+    section_of,
+    table_of,
+)
 from kafka_migration.core.rollback.decommission import State
+from kafka_migration.core.run.run_names import readable, run_names
 from kafka_migration.core.run.stand_still import forecast_lines
 from kafka_migration.core.run.task_steps import SKIPPED, STEPS, RunPhase, TaskId, expected_skips, idle_phases
+from kafka_migration.core.text.local_time import LocalTime
 from kafka_migration.core.text.shortened import some
-from kafka_migration.core.text.terminal_text import duration, moment, record_count
+from kafka_migration.core.text.terminal_text import duration, record_count
 from kafka_migration.core.watching.drain import TopicLag
 from kafka_migration.core.watching.producers_question import StopProducers
 from kafka_migration.page.kept_in_airflow import TaskTimes
@@ -161,21 +172,21 @@ def facts_of(screen: Screen) -> list[tuple[str, str]]:
     if screen.filed:
         source, target = screen.filed.source.connection, screen.filed.target.connection
         rows.insert(0, ("Copies", f"{source} to {target}"))
-    rows += _now_rows(status)
-    rows.append(("Next run", _next_run(status.last_run, screen.at)))
+    rows += _now_rows(status, screen.local)
+    rows.append(("Next run", _next_run(status.last_run, screen.at, screen.local)))
     return [*rows, *_mirror_rows(screen)]
 
 
-def _next_run(last: EndedRun | None, at: datetime) -> str:
+def _next_run(last: EndedRun | None, at: datetime, local: LocalTime) -> str:
     if last is None:
         return "no limit is known yet: the first run that stops MirrorMaker calculates it"
     if last.next_start is None:
         return "no limit is known: the source keeps the records, or no run has stopped MirrorMaker yet"
     must = "had to" if last.next_start.is_over(at) else "must"
-    return f"{must} start before {last.next_start.words} (reported)"
+    return f"{must} start before {last.next_start.words(local)} (reported)"
 
 
-def _now_rows(status: StatusAnswer) -> Iterator[tuple[str, str]]:
+def _now_rows(status: StatusAnswer, local: LocalTime) -> Iterator[tuple[str, str]]:
     now, last = status.now, status.last_run
     if now is None:
         yield "Now", "No run is active."
@@ -183,14 +194,14 @@ def _now_rows(status: StatusAnswer) -> Iterator[tuple[str, str]]:
         yield "Progress", now.words or "This step reports no progress."
         if now.copy_words and now.copy_words != now.words:
             yield "Copied", now.copy_words
-        yield "Run ends", str(now.forecast) if now.forecast else "unknown"
-        yield from (("Silent", f"{each.party} since {each.since}: {each.reason}") for each in now.silent)
+        yield "Run ends", now.forecast.words(local) if now.forecast else "unknown"
+        yield from (("Silent", f"{each.party} since {local.minute(each.since)}: {each.reason}") for each in now.silent)
     if last:
-        yield "Last run", f"{last.mode}, {last.outcome}, ended at {moment(last.at)} (reported)"
+        yield "Last run", f"{last.mode}, {last.outcome}, ended at {local.minute(last.at)} (reported)"
 
 
 def _mirror_rows(screen: Screen) -> Iterator[tuple[str, str]]:
-    last, filed = screen.status.last_generation, screen.filed
+    last, filed, local = screen.status.last_generation, screen.filed, screen.local
     if filed:
         on = f" on {filed.mirror.connection}" if filed.mirror.connection else ""
         lease = duration(filed.mirror.lease_s)
@@ -198,10 +209,12 @@ def _mirror_rows(screen: Screen) -> Iterator[tuple[str, str]]:
     if last is None:
         yield "MirrorMaker", "was never started"
     else:
-        state = "has no stop certificate yet" if last.certificate is None else f"stopped: {last.certificate.words}"
-        yield "MirrorMaker", f"generation {last.number}, started {last.started_at}; {state}"
+        state = (
+            "has no stop certificate yet" if last.certificate is None else f"stopped: {last.certificate.words(local)}"
+        )
+        yield "MirrorMaker", f"generation {last.number}, started {local.minute(last.started_at)}; {state}"
     if last and last.stop_request:
-        yield "Stop request", str(last.stop_request)
+        yield "Stop request", local.within(str(last.stop_request))
 
 
 def sections_of(screen: Screen) -> tuple[Section, ...]:
@@ -218,7 +231,7 @@ def sections_of(screen: Screen) -> tuple[Section, ...]:
         *of_run(report_sections.standing_still),
         *(of_run(report_sections.decommission) or _source_needed(screen)),
         *_run_sections(document),
-        *section_of("What happened", screen.events),
+        *section_of("What happened", tuple(f"{screen.local.minute(at)}: {what}" for at, what in screen.events)),
     )
 
 
@@ -226,7 +239,8 @@ def _groups_without_plan(screen: Screen) -> tuple[Section, ...]:
     """Return the plan of the newest rehearsal for a run that has none, else how to see one."""
     planned = screen.rehearsed.document if screen.rehearsed else None
     if planned and (found := report_sections.groups(planned)):
-        made = f"This run has no plan of its groups. The rehearsal that ended at {planned.finished_at} made this one."
+        ended = planned.local.minute(planned.finished_at)
+        made = f"This run has no plan of its groups. The rehearsal that ended at {ended} made this one."
         return (replace(found[0], lead=(made, "The groups may have read on since.", *found[0].lead)), *found[1:])
     lines: tuple[Line, ...] = (
         "This run has no plan of its groups. Rehearsals and cutovers make one after the validation.",
@@ -283,18 +297,21 @@ def _topic_cells(screen: Screen, topic: str, behind: Mapping[str, TopicLag]) -> 
     if found is None:
         return "nothing copied", *left, "–", "–", "never", "–"
     counts = (found.source_records, found.target_records) if found.judged_at else (None, None)
-    because = some(found.reasons, 3, separator="; ") or "–"
-    return found.standing, *left, *map(record_count, counts), found.judged_at or "never", because
+    because = some(readable(found.reasons, screen.local), 3, separator="; ") or "–"
+    judged = screen.local.cell(found.judged_at or "never")
+    return found.standing, *left, *map(record_count, counts), judged, because
 
 
 def readiness_section(screen: Screen) -> tuple[Section, ...]:
     """Return whether a cutover may follow, with every condition."""
     ready, title = screen.ready, "May the migration be cut over?"
-    rows = tuple(
-        (each.condition, each.state.upper(), some(each.reasons, separator="; ") or "–") for each in ready.conditions
-    )
+    because = [some(readable(each.reasons, screen.local), separator="; ") or "–" for each in ready.conditions]
+    rows = tuple((each.condition, each.state.upper(), why) for each, why in zip(ready.conditions, because, strict=True))
     lead = f"{ready.answer.capitalize()}: {sum(each.state is State.MET for each in ready.conditions)} of {len(rows)} "
     found = ready.rehearsal
-    notes = (f"The newest rehearsal ended at {found.at} ({found.run}).", *found.notes) if found else ()
+    notes: tuple[Line, ...] = ()
+    if found:
+        name = RunName.of(found.run, run_names([found.run]))
+        notes = (("The newest rehearsal ended at ", screen.local.minute(found.at), " (", name, ")."), *found.notes)
     notes += forecast_lines(found.stand_still if found else None)
     return table_of(title, ("Condition", "State", "Because"), rows, lead=(f"{lead}conditions are met.",), notes=notes)

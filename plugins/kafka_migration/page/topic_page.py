@@ -31,7 +31,7 @@ def left_to_copy(store: MigrationStore, topic: str, may_see: MaySee, now: dateti
     plan = run.document.steps.plan if run.document else None
     rows = tuple(_rows(plan, topic)) if plan else ()
     lead: tuple[Line, ...] = (*_told(progress, topic, now), *((run.problem,) if run.problem else ()))
-    lead += (f"The run planned at {plan.at} what it copies.",) if plan and rows else ()
+    lead += (f"The run planned at {progress.local.minute(plan.at)} what it copies.",) if plan and rows else ()
     command = ShellCommand(f"kafka-migration status {store.name} --topic {shell_word(topic)}")
     note = ("Which partitions are behind now is read from both clusters by ", command, ".")
     return (Section("What is left to copy", lead, Table(_HEADER, rows) if rows else None, notes=(note,)),)

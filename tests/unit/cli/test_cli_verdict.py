@@ -46,7 +46,7 @@ def test_verdict_adds_up_what_the_runs_proved(tmp_path: Path, capsys: pytest.Cap
         "Verdict    PASS",
         "",
         "TOPIC   VERDICT  SOURCE RECORDS  TARGET RECORDS  LAST JUDGED",
-        "orders  PASS     27              27              t by dag/second#1",
+        "orders  PASS     27              27              t by second",
     ] == capsys.readouterr().out.splitlines()
 
 

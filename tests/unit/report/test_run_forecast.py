@@ -13,6 +13,7 @@ from kafka_migration.core.report.run_forecast import Doing, PastRun, forecast
 from kafka_migration.core.report.run_status import LastRun, next_start
 from kafka_migration.core.run.task_steps import RunPhase
 from kafka_migration.core.stored.stored_documents import CutoverDocument
+from kafka_migration.core.text.local_time import IN_UTC
 from kafka_migration.core.validation.judge_document import RecordCounts
 from kafka_migration.core.watching.retention_forecast import ForecastDocument
 from tests.present import present
@@ -33,7 +34,7 @@ def test_copy_is_followed_by_the_phases_of_an_earlier_run() -> None:
 
     assert {"Copy": 90.0, "Stop MirrorMaker": 5.0, "Validate": 60.0} == found.seconds
     assert (NOW + timedelta(seconds=155), ()) == (found.ends_at, found.unknown)
-    assert "about 12:02:35 UTC (copy 1m30s, stop MirrorMaker 5s, validate 1m00s)" == str(found)
+    assert "about 12:02:35 UTC (copy 1m30s, stop MirrorMaker 5s, validate 1m00s)" == found.words(IN_UTC)
 
 
 def test_night_without_records_teaches_nothing() -> None:
@@ -79,7 +80,7 @@ def test_one_unknown_phase_makes_the_end_unknown(left_s: float | None, past: Pas
 
     assert found.ends_at is None
     assert found.unknown
-    assert str(found).startswith("unknown (")
+    assert found.words(IN_UTC).startswith("unknown (")
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ def test_cutover_names_the_wait_for_people() -> None:
     found = present(forecast(doing("watch_lag", "cutover", left_s=10), PAST, NOW))
 
     assert (True, (str(RunPhase.WRITE_GROUPS),)) == (found.waits_for_people, found.unknown)
-    assert "plus the time in which the run waits for people" in str(found)
+    assert "plus the time in which the run waits for people" in found.words(IN_UTC)
 
 
 def test_run_that_stopped_mirrormaker_sets_the_next_start() -> None:

@@ -87,6 +87,16 @@ def test_text_that_is_no_moment_stays_as_it_is(text: str) -> None:
         assert text == form(text)
 
 
+def test_moments_within_a_text() -> None:
+    """Each moment of a text is written for people; a run id, a path and a part of a word stay."""
+    text = f"judged at {AT} by manual__{AT}#1 (x-{AT}, /a/{AT}, {AT})."
+
+    judged = "judged at 2026-12-02 03:42:11 CET (02:42:11 UTC) by"
+    end = "2026-12-02 03:42:11 CET (02:42:11 UTC))."
+    assert f"{judged} manual__{AT}#1 (x-{AT}, /a/{AT}, {end}" == BERLIN.within(text)
+    assert "no moment" == BERLIN.within("no moment")
+
+
 def test_every_zone_can_be_written() -> None:
     """A moment in any zone of the database has a clock and the name of a zone."""
     for zone in sorted(available_timezones()):

@@ -11,8 +11,9 @@ from kafka_migration.cli.shell.airflow_access import filed_migration
 from kafka_migration.cli.shell.arguments import Verbs, add_folder, add_output, add_verb
 from kafka_migration.cli.shell.evidence_access import opened
 from kafka_migration.cli.shell.output import ExitCode, respond
+from kafka_migration.core.run.run_names import readable, run_name
 from kafka_migration.core.run.stand_still import forecast_lines
-from kafka_migration.core.text.shortened import capitalized, sentence, some
+from kafka_migration.core.text.shortened import sentence, some
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.steps.answers.readiness_answer import FiledCutover, ReadyAnswer, ready_answer
 
@@ -37,14 +38,16 @@ def ready(arguments: Namespace) -> int:
 def ready_lines(answer: ReadyAnswer) -> list[str]:
     """Return the answer as lines of text: yes or no, every condition, what the rehearsal measured, the deadline."""
     conditions = condition_lines(f"May {answer.migration} be cut over?", answer.conditions)
-    deadline = [sentence(capitalized(str(answer.next_start)))] if answer.next_start else []
-    return [*conditions, *_rehearsal_lines(answer), *deadline, *_file_lines(answer.cutover)]
+    start = answer.next_start
+    deadline = [sentence(f"The next run must start before {start.words(answer.local)}")] if start else []
+    return [*readable(conditions, answer.local), *_rehearsal_lines(answer), *deadline, *_file_lines(answer.cutover)]
 
 
 def _rehearsal_lines(answer: ReadyAnswer) -> Iterator[str]:
     if found := answer.rehearsal:
         phases = ", ".join(f"{name} {duration(seconds)}" for name, seconds in found.seconds.items())
-        yield f"The newest rehearsal ended {answer.rehearsal_age} ({found.run}). It took: {phases or 'not known'}."
+        ended = f"{answer.local.minute(found.at)}, {answer.rehearsal_age}"
+        yield f"The newest rehearsal ended at {ended} ({run_name(found.run)}). It took: {phases or 'not known'}."
         yield from (f"  {note}" for note in found.notes)
         yield from forecast_lines(found.stand_still)
 

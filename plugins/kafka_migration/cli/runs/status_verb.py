@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from kafka_migration.cli.runs.watching_status import watched
@@ -17,6 +17,8 @@ from kafka_migration.core.findings.by_cause import by_cause
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.ledger.cutovers import CutOver, RolledBack
+from kafka_migration.core.run.run_names import readable
+from kafka_migration.core.text.local_time import LocalTime
 from kafka_migration.core.text.shortened import some
 from kafka_migration.steps.answers.health import CHECK_SCHEMA, Health, checked
 from kafka_migration.steps.answers.kept_migration import MigrationStore
@@ -92,7 +94,7 @@ def _check(arguments: Namespace, now: datetime) -> int:
     place, name = arguments.evidence_root, arguments.name
     found = checked(all_opened(place) if name is None else [opened(place, name)], now, findings_of)
     document = {"schema": CHECK_SCHEMA, "migrations": [each.to_document() for each in found.migrations]}
-    lines = [f"{each.migration}: {line}" for each in found.migrations for line in each.problems or (each.health,)]
+    lines = [f"{m.migration}: {line}" for m in found.migrations for line in m.told or (m.health,)]
     respond(arguments, document, lines)
     complain(found.problems)
     return ExitCode.REFUSED if found.problems else _CHECKED[found.health]
@@ -145,11 +147,12 @@ def status_lines(answer: StatusAnswer) -> list[str]:
     if filed := answer.from_file:
         then = f"kafka-migration preflight {answer.migration}, then trigger the DAG in mode rehearse"
         return aligned([("Migration", answer.migration), ("File", str(filed)), ("Now", "no run yet"), ("Next", then)])
+    local, names = answer.local, answer.run_names
     rows = [("Migration", answer.migration), ("Phase", str(answer.phase)), ("Ledger", str(answer.ledger))]
-    rows += [*_now_rows(answer.now), *_last_run_rows(answer.last_run)]
-    rows += [_happened("Cut over", each) for each in answer.cutovers]
-    rows += [_happened("Rolled back", each) for each in answer.rollbacks]
-    rows += _generation_rows(answer.last_generation)
+    rows += [*_now_rows(answer.now, local, names), *_last_run_rows(answer.last_run, local, names)]
+    rows += [_happened("Cut over", each, local, names) for each in answer.cutovers]
+    rows += [_happened("Rolled back", each, local, names) for each in answer.rollbacks]
+    rows += _generation_rows(answer.last_generation, local, names)
     pending = some([str(number) for number in answer.pending_generations])
     rows.append(("Pending", f"generation {pending}: stopped, not validated yet" if pending else "none"))
     topics = [(topic, verdict or "not validated yet") for topic, verdict in answer.topics.items()]
@@ -164,50 +167,54 @@ def _behind(now: ActiveRun | None) -> list[tuple[str, ...]]:
     return [("TOPIC BEHIND", "OFFSETS LEFT", "TREND"), *lags] if lags else []
 
 
-def _now_rows(now: ActiveRun | None) -> list[tuple[str, str]]:
+def _now_rows(now: ActiveRun | None, local: LocalTime, names: Mapping[str, str]) -> list[tuple[str, str]]:
     if now is None:
         return [("Now", "no active run")]
     doing = ", ".join(filter(None, (now.stage, now.mode)))
     old = "" if now.is_fresh else "; no update since: check that the run and the triggerer are still running"
-    rows = [("Now", f"{now.step} for {now.in_step}, {doing}, by {now.run} (news {now.age}{old})")]
+    rows = [("Now", f"{now.step} for {now.in_step}, {doing}, by {names[now.run]} (news {now.age}{old})")]
     if now.words:
         rows.append(("Progress", now.words))
     if now.copy_words and now.copy_words != now.words:
         rows.append(("Copied", now.copy_words))
     if now.forecast:
-        rows.append(("Ends", str(now.forecast)))
-    return rows + [("Silent", f"{each.party} since {each.since}: {each.reason}") for each in now.silent]
+        rows.append(("Ends", now.forecast.words(local)))
+    return rows + [("Silent", f"{each.party} since {local.minute(each.since)}: {each.reason}") for each in now.silent]
 
 
-def _last_run_rows(last: EndedRun | None) -> list[tuple[str, str]]:
+def _last_run_rows(last: EndedRun | None, local: LocalTime, names: Mapping[str, str]) -> list[tuple[str, str]]:
     if last is None:
         return [("Last run", "none has finished")]
-    verdict, at = f", verdict {last.verdict}" if last.verdict else "", last.at.isoformat()
-    rows = [("Last run", f"{last.mode}, {last.outcome}{verdict}, {at} ({last.age}), {last.run}")]
+    verdict, at = f", verdict {last.verdict}" if last.verdict else "", local.minute(last.at)
+    rows = [("Last run", f"{last.mode}, {last.outcome}{verdict}, {at}, {last.age}, {names[last.run]}")]
     found = by_cause(last.findings)
     rows += [("Found", str(finding)) for finding in found[:_NAMED_FINDINGS]]
     if (more := len(found) - _NAMED_FINDINGS) > 0:
         rows.append(("Found", f"… and {more} more; -o json shows all"))
     if last.next_start:
-        rows.append(("Next run", f"must start before {last.next_start.words}"))
-    return rows + [("Contradicted", str(each)) for each in last.contradictions]
+        rows.append(("Next run", f"must start before {last.next_start.words(local)}"))
+    return rows + [("Contradicted", each) for each in readable(map(str, last.contradictions), local)]
 
 
 # More would push the status itself off the screen.
 _NAMED_FINDINGS = 3
 
 
-def _happened(what: str, entry: CutOver | RolledBack) -> tuple[str, str]:
-    return what, f"{some(entry.topics, where='-o json lists all')} at {entry.at} by {entry.run}"
+def _happened(what: str, entry: CutOver | RolledBack, local: LocalTime, names: Mapping[str, str]) -> tuple[str, str]:
+    by = f"at {local.minute(entry.at)} by {names[entry.run]}"
+    return what, f"{some(entry.topics, where='-o json lists all')} {by}"
 
 
-def _generation_rows(last: LastGeneration | None) -> list[tuple[str, str]]:
+def _generation_rows(last: LastGeneration | None, local: LocalTime, names: Mapping[str, str]) -> list[tuple[str, str]]:
     if last is None:
         return [("Generation", "none: MirrorMaker was never started")]
     state = "open" if last.open else "stopped"
-    rows = [("Generation", f"{last.number}, {state}, started {last.started_at}"), ("Run", last.run)]
+    rows = [
+        ("Generation", f"{last.number}, {state}, started {local.minute(last.started_at)}"),
+        ("Run", names[last.run]),
+    ]
     if last.stop_request is not None:
-        rows.append(("Request", str(last.stop_request)))
+        rows.append(("Request", local.within(str(last.stop_request))))
     if last.certificate is not None:
-        rows.append(("Certificate", last.certificate.words))
+        rows.append(("Certificate", last.certificate.words(local)))
     return rows

@@ -81,7 +81,9 @@ def _awaited(store: MigrationStore, generation: int, timeout_s: float, clock: Cl
     working("Waiting for the stop certificate")
     certificate = wait_for_stop(store, generation, timeout_s, clock, time.sleep)
     if certificate is not None:
-        return StopOutcome("stopped", ExitCode.DONE, (("Stopped", certificate.words),), certificate)
+        return StopOutcome(
+            "stopped", ExitCode.DONE, (("Stopped", f"{certificate.at}, {certificate.manner}"),), certificate
+        )
     if stopped_at := stopped_without_certificate(store, generation):
         row = ("Stopped", f"{stopped_at}, MirrorMaker has ended; {_NO_CERTIFICATE}")
         return StopOutcome("stopped_without_certificate", ExitCode.PARTLY_DONE, (row,))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kafka_migration.cli.shell.arguments import Verbs, add_output, add_verb
 from kafka_migration.cli.shell.evidence_access import opened
 from kafka_migration.cli.shell.output import ExitCode, aligned, respond
+from kafka_migration.core.run.run_names import readable, run_names
+from kafka_migration.core.text.local_time import LocalTime
 from kafka_migration.core.text.terminal_text import record_count
 from kafka_migration.steps.answers.status_answer import ProvedTopic, VerdictAnswer, verdict_answer
 
@@ -36,25 +38,26 @@ def verdict(arguments: Namespace) -> int:
 
 def verdict_lines(answer: VerdictAnswer) -> list[str]:
     """Return the verdicts as lines of text."""
-    as_of = f"{answer.as_of}, from the ledger; clusters were not read" if answer.as_of else "no run yet"
+    local, names = answer.local, run_names(found.judged_by for found in answer.topics.values() if found.judged_by)
+    as_of = f"{local.minute(answer.as_of)}, from the ledger; clusters were not read" if answer.as_of else "no run yet"
     but = ", CONTRADICTED by a later finding" if answer.contradictions else ""
     head = [("Migration", answer.migration), ("As of", as_of)]
     head += [("Ledger", str(answer.ledger)), ("Verdict", f"{answer.standing}{but}")]
-    head += [("Contradicted", str(each)) for each in answer.contradictions]
-    rows = [(topic, *_cells(found)) for topic, found in answer.topics.items()]
+    head += [("Contradicted", each) for each in readable(map(str, answer.contradictions), local)]
+    rows = [(topic, *_cells(found, local, names)) for topic, found in answer.topics.items()]
     reasons = [f"{topic}: {reason}" for topic, found in answer.topics.items() for reason in _reasons(found)]
     return [
         *aligned(head),
         *(["", *aligned([_COLUMNS, *rows])] if rows else []),
-        *(["", *reasons] if reasons else []),
+        *(["", *readable(reasons, local)] if reasons else []),
     ]
 
 
 _COLUMNS = ("TOPIC", "VERDICT", "SOURCE RECORDS", "TARGET RECORDS", "LAST JUDGED")
 
 
-def _cells(found: ProvedTopic) -> tuple[str, ...]:
-    judged = f"{found.judged_at} by {found.judged_by}" if found.judged_at else "never"
+def _cells(found: ProvedTopic, local: LocalTime, names: Mapping[str, str]) -> tuple[str, ...]:
+    judged = f"{local.cell(found.judged_at)} by {names.get(found.judged_by or '', '–')}" if found.judged_at else "never"
     return found.standing, record_count(found.source_records), record_count(found.target_records), judged
 
 

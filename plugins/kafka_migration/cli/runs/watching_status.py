@@ -35,7 +35,7 @@ def watched(read: Read, lines: Lines, stream: TextIO, sleep: Callable[[float], N
 
 def brief_line(now: ActiveRun) -> str:
     """Return the step, its progress and the end of the run on one line, without what changes with time alone."""
-    ends = f"ends {now.forecast}" if now.forecast else ""
+    ends = f"ends {now.forecast.words(now.local)}" if now.forecast else ""
     silent = [f"{each.party} does not answer" for each in now.silent]
     return "; ".join(filter(None, (now.step, now.stage, now.words, ends, *silent)))
 

@@ -20,6 +20,7 @@ from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.offsets import Offsets, Ranges, TopicPartition
 from kafka_migration.core.ledger.cutovers import LedgerEntry
 from kafka_migration.core.migration.settings import Part
+from kafka_migration.core.text.local_time import LocalTime
 
 
 class Piece(NamedTuple):
@@ -172,12 +173,16 @@ class StopCertificate(Document):
     last_record_at: str | None = None
     kind: Literal["generation-stopped"] = "generation-stopped"
 
+    def words(self, local: LocalTime) -> str:
+        """Return when, why and how the generation ended."""
+        return f"{local.minute(self.at)}, {self.manner}"
+
     @property
-    def words(self) -> str:
-        """When, why and how the generation ended."""
+    def manner(self) -> str:
+        """Why and how the generation ended."""
         exit_code = "unknown" if self.exit_code is None else self.exit_code
         how = "clean stop" if self.graceful else f"NOT a clean stop (exit code {exit_code})"
-        return f"{self.at}, {self.reason}, {how}"
+        return f"{self.reason}, {how}"
 
     def after(self, earlier: StopCertificate) -> StopCertificate:
         """Return the combined state after this stop and an earlier one, possibly of other topics."""

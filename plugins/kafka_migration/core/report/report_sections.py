@@ -25,8 +25,9 @@ from kafka_migration.core.report.sections import (
 from kafka_migration.core.report.standing_still import seconds_between
 from kafka_migration.core.rollback.decommission import may_go
 from kafka_migration.core.run.stand_still import PhaseTime, StandStill
+from kafka_migration.core.text.local_time import LocalTime
 from kafka_migration.core.text.shortened import LONGEST_SENTENCE, MOST_NAMES, some
-from kafka_migration.core.text.terminal_text import day_and_minute, duration, record_count
+from kafka_migration.core.text.terminal_text import duration, record_count
 from kafka_migration.core.validation.difference_words import describe_counts, kcat_command
 from kafka_migration.core.validation.differences import Difference
 from kafka_migration.core.validation.judge_document import JudgedDifferences, JudgedTopic
@@ -59,7 +60,8 @@ def report_of(run: RunDocument) -> Section:
 
 
 def _title(run: RunDocument) -> str:
-    of = f", records of {run.interval.start.isoformat()} to {run.interval.end.isoformat()}" if run.interval else ""
+    local, interval = run.local, run.interval
+    of = f", records of {local.minute(interval.start)} to {local.minute(interval.end)}" if interval else ""
     return f"{run.migration}{of}: {_result(run)}"
 
 
@@ -74,7 +76,7 @@ def _identity(run: RunDocument) -> Iterator[Line]:
     yield "Run: ", Name(run.run_id), " of ", Name(run.dag_id), f", attempt {run.attempt}, mode ", Name(run.mode), of
     if run.reason:
         yield f"Nothing was done: {run.reason}"
-    yield f"Finished: {run.finished_at}"
+    yield f"Finished: {run.local.second(run.finished_at)}"
     yield "Migration file: SHA-256 ", Name(run.migration_digest), f", package {run.package_version}"
     if run.note:
         yield f"Note: {run.note}"
@@ -92,36 +94,40 @@ def decisions(run: RunDocument) -> Iterator[Line]:
     if run.triggered_by:
         yield f"Triggered by: {run.triggered_by}"
     if run.steps.producers:
-        yield f"Producers: {_producers(run.steps.producers)}"
+        yield f"Producers: {_producers(run.steps.producers, run.local)}"
     if run.steps.approve:
-        yield _approval(run.steps.approve)
+        yield _approval(run.steps.approve, run.local)
 
 
-def _producers(asked: ProducersAsk) -> str:
+def _producers(asked: ProducersAsk, local: LocalTime) -> str:
     if asked.chosen is None:
         return (
-            f"asked at {asked.announced_at} to stop them; no one answered; the run continued because the source was "
-            "quiet"
+            f"asked at {local.second(asked.announced_at)} to stop them; no one answered; the run continued because the "
+            "source was quiet"
         )
-    return f"{asked.by} answered “{asked.chosen}” at {asked.answered_at}"
+    return f"{asked.by} answered “{asked.chosen}” at {local.second(asked.answered_at or '')}"
 
 
-def _approval(ask: Ask) -> Line:
+def _approval(ask: Ask, local: LocalTime) -> Line:
+    asked = f"asked at {local.second(ask.asked_at)}"
     if ask.answered_at is None:
-        return f"Approval: asked at {ask.asked_at}; no answer so far"
+        return f"Approval: {asked}; no answer so far"
     if ask.chosen is None:
-        return f"Approval: asked at {ask.asked_at}; no answer in time"
-    answer = f"Approval: {ask.who} chose “{ask.chosen}” at {ask.answered_at} (asked at {ask.asked_at}, plan "
+        return f"Approval: {asked}; no answer in time"
+    answer = f"Approval: {ask.who} chose “{ask.chosen}” at {local.second(ask.answered_at)} ({asked}, plan "
     return answer, Name(ask.digest[:12]), ")"
 
 
 def _times(run: RunDocument) -> tuple[Section, ...]:
     """Return the section on the phases, and on the deadlines that are not over yet; none without any."""
-    rows = tuple((each.name, each.began_at, duration(each.seconds), each.did or "–") for each in run.phases)
+    rows = tuple(
+        (each.name, run.local.cell(each.began_at), duration(each.seconds), each.did or "–") for each in run.phases
+    )
     phases = Table(("Phase", "Started", "Duration", "Amount"), rows) if rows else None
-    limits = tuple(_deadline(each) for each in run.deadlines if seconds_between(run.finished_at, each.at))
+    limits = tuple(_deadline(each, run.local) for each in run.deadlines if seconds_between(run.finished_at, each.at))
     total = seconds_between(run.started_at, run.finished_at)
-    whole = () if total is None else (f"Total: {duration(total)}, from {run.started_at} to {run.finished_at}.",)
+    span = f"from {run.local.second(run.started_at or '')} to {run.local.second(run.finished_at)}"
+    whole = () if total is None else (f"Total: {duration(total)}, {span}.",)
     return (Section("Times", (), phases, limits, whole),) if phases or limits else ()
 
 
@@ -138,7 +144,7 @@ def standing_still(run: RunDocument) -> tuple[Section, ...]:
     )
     would = run.mode == Mode.REHEARSE
     title = f"How long producers and consumers {'would stand' if would else 'stood'} still"
-    notes = _REHEARSED if would else tuple(_still_limits(found))
+    notes = _REHEARSED if would else tuple(_still_limits(found, run.local))
     return table_of(title, ("Phase", "Producers", "Consumers"), rows, notes=notes)
 
 
@@ -151,13 +157,14 @@ def _still(time: PhaseTime | None) -> str:
     return "not measured" if time.seconds is None else duration(time.seconds)
 
 
-def _still_limits(found: StandStill) -> Iterator[str]:
+def _still_limits(found: StandStill, local: LocalTime) -> Iterator[str]:
     for clients, side in (("Producers", found.producers), ("Consumers", found.consumers)):
-        yield f"{clients}: measured from {side.began_at or 'not known'} to {side.ended_at or 'not known'}."
+        began, ended = (local.second(at or "not known") for at in (side.began_at, side.ended_at))
+        yield f"{clients}: measured from {began} to {ended}."
 
 
-def _deadline(each: Deadline) -> str:
-    return f"{each.what} before {day_and_minute(each.at)}" + (f": {each.why}." if each.why else ".")
+def _deadline(each: Deadline, local: LocalTime) -> str:
+    return f"{each.what} before {local.weekday(each.at)}" + (f": {each.why}." if each.why else ".")
 
 
 def _target_only(run: RunDocument) -> tuple[Section, ...]:
@@ -185,7 +192,7 @@ def _reasons(reasons: tuple[str, ...], most: int = MOST_NAMES) -> str:
 
 def _hooks(run: RunDocument) -> Iterator[tuple[Line, ...]]:
     for hook in run.hooks:
-        yield hook.hook, hook.called, hook.at, str(hook.result)
+        yield hook.hook, hook.called, run.local.cell(hook.at), str(hook.result)
 
 
 def _mirror(run: RunDocument) -> Iterator[Line]:

@@ -10,6 +10,7 @@ from kafka_migration.core.documents.codec import Document, DoesNotFit
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.run_document import RunDocument
 from kafka_migration.core.run.task_steps import STEPS, RunPhase, idle_phases
+from kafka_migration.core.text.local_time import LocalTime
 from kafka_migration.core.text.terminal_text import duration
 
 
@@ -70,11 +71,12 @@ class Forecast(Document):
     unknown: tuple[str, ...]
     waits_for_people: bool
 
-    def __str__(self) -> str:
+    def words(self, local: LocalTime) -> str:
+        """Return when the run ends, and how long its phases take until then."""
         known = ", ".join(f"{_lower(name)} {duration(seconds)}" for name, seconds in self.seconds.items())
         unknown = f"{', '.join(map(_lower, self.unknown))}: not known" if self.unknown else ""
         waits = " plus the time in which the run waits for people" if self.waits_for_people else ""
-        when = "unknown" if self.ends_at is None else f"about {self.ends_at:%H:%M:%S} UTC"
+        when = "unknown" if self.ends_at is None else f"about {local.clock(self.ends_at, self.ends_at, seconds=True)}"
         return f"{when}{waits} ({'; '.join(filter(None, (known, unknown)))})"
 
 

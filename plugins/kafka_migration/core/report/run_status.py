@@ -14,6 +14,7 @@ from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.run_document import RunDocument
 from kafka_migration.core.report.run_forecast import PastRun, require_plausible
 from kafka_migration.core.run.task_steps import TaskId
+from kafka_migration.core.text.local_time import LocalTime
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.core.validation.judge_document import JudgedTopic
 from kafka_migration.core.watching.drain import TopicLag
@@ -169,6 +170,11 @@ class Progress(Document):
 
     def __post_init__(self) -> None:
         require_plausible(self.copied, self.total, self.lag, self.rate, self.eta_s)
+
+    @property
+    def local(self) -> LocalTime:
+        """How people read its moments."""
+        return LocalTime(self.timezone)
 
     @property
     def words(self) -> str:

@@ -6,7 +6,7 @@ the text, in the way of the format that a renderer of `report_formats` writes, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from kafka_migration.core.findings.by_cause import by_cause
@@ -17,6 +17,20 @@ class Name(str):
     """The name of a thing, such as a topic, a group or a run."""
 
     __slots__ = ()
+
+
+class RunName(Name):
+    """The short name of a run (`core.run.run_names`); `whole` is its whole id."""
+
+    __slots__ = ("whole",)
+    whole: str
+
+    @classmethod
+    def of(cls, run: str, names: Mapping[str, str]) -> RunName:
+        """Return the name of a run of a list."""
+        piece = cls(names[run])
+        piece.whole = run
+        return piece
 
 
 class Strong(str):

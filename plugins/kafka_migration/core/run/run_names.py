@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from kafka_migration.core.run.run_identity import RunIdentity
+from kafka_migration.core.text.local_time import LocalTime
 from kafka_migration.core.text.shortened import brief
 from kafka_migration.core.text.terminal_text import shown
 
@@ -38,6 +39,18 @@ def run_names(runs: Iterable[str]) -> Mapping[str, str]:
             return names
         for run in shared:
             steps[run] += 1
+
+
+def readable(lines: Iterable[str], local: LocalTime) -> list[str]:
+    """Return lines for people: moments in ISO 8601 are local, and holders with an id that Airflow gave are names."""
+    told = tuple(lines)
+    names = run_names(found for line in told for found in _HOLDER.findall(line))
+    return [local.within(_HOLDER.sub(lambda found: names[found[0]], line)) for line in told]
+
+
+_HOLDER = re.compile(
+    r"\bkafka_(?:migration|nightly_sync|rollback)__[A-Za-z0-9_.-]{1,230}/[a-z_]{1,30}__[A-Za-z0-9:.+_-]{10,60}#[0-9]{1,9}\b"
+)
 
 
 def run_name(run: str) -> str:

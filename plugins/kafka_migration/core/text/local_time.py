@@ -5,6 +5,7 @@ Programs read ISO 8601 in UTC; documents, JSON answers, metrics and tables for p
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
@@ -47,6 +48,10 @@ class LocalTime:
         local = self._known(at)
         return str(at) if local is None else f"{local:%Y-%m-%d {_SECOND}} {_zone_of(local)}"
 
+    def within(self, text: str) -> str:
+        """Return a text with each moment in ISO 8601 that is a word of its own, to the second, as people read it."""
+        return _ISO.sub(lambda found: self.second(found[0]), text)
+
     def _written(self, at: datetime | str, form: str, beside: str) -> str:
         local = self._known(at)
         return str(at) if local is None else f"{local:{form}} {_zone_of(local)}{_beside(local, beside)}"
@@ -64,6 +69,10 @@ class LocalTime:
 
 
 IN_UTC = LocalTime()
+# A run id has one too, behind a letter.
+_ISO = re.compile(
+    r"(?<![\w/-])[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?(?:Z|[+-][0-9]{2}:[0-9]{2})(?![\w/-])"
+)
 
 
 @lru_cache(maxsize=64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 
@@ -38,15 +38,6 @@ def duration(seconds: float) -> str:
 def moment(at: datetime) -> str:
     """Write a moment to the second, as ISO 8601."""
     return at.isoformat(timespec="seconds")
-
-
-def day_and_minute(at: str) -> str:
-    """Write a moment in ISO 8601 with its day of the week, in UTC and rounded down; as it is if it is unreadable."""
-    try:
-        moment_at = datetime.fromisoformat(at).astimezone(UTC)
-    except (OverflowError, ValueError):
-        return at
-    return f"{moment_at:%a} {moment_at.isoformat(timespec='minutes')}"
 
 
 def record_count(records: int | None) -> str:

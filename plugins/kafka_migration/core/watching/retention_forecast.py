@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.core.text.terminal_text import day_and_minute
+from kafka_migration.core.text.local_time import LocalTime
 
 # What `TopicRetention` is read from.
 SETTINGS = ("cleanup.policy", "retention.ms", "retention.bytes")
@@ -59,13 +59,9 @@ class ForecastDocument(Document):
     partition: str
     reason: str
 
-    def __str__(self) -> str:
-        return f"the next run must start before {self.words}"
-
-    @property
-    def words(self) -> str:
-        """The moment with its day, the partition and the reason."""
-        return f"{day_and_minute(self.at)}: {self.partition}, {self.reason}"
+    def words(self, local: LocalTime) -> str:
+        """Return the moment with its day, the partition and the reason."""
+        return f"{local.weekday(self.at)}: {self.partition}, {self.reason}"
 
     def is_over(self, now: datetime) -> bool:
         """Whether the source may already delete what is not copied."""

@@ -65,7 +65,7 @@ function replace(fresh) {
 
 function showOffline() {
   const banner = document.getElementById("offline");
-  banner.querySelector("time").textContent = answeredAt.toLocaleTimeString();
+  banner.querySelector("time").textContent = answeredAt.toLocaleTimeString([], { timeZoneName: "short" });
   banner.hidden = false;
 }
 
@@ -78,10 +78,21 @@ async function drawCharts() {
   const answer = await fetch(charts.dataset.series, { cache: "no-store" });
   if (!answer.ok) return;
   const series = await answer.json();
-  for (const place of charts.querySelectorAll(".chart")) drawChart(place, series);
+  for (const place of charts.querySelectorAll(".chart")) drawChart(place, series, charts.dataset.zone);
 }
 
-function drawChart(place, series) {
+// The times of a chart are those of the migration's zone, as in the table; UTC if the browser does not know it.
+function dateIn(zone) {
+  return (at) => {
+    try {
+      return uPlot.tzDate(new Date(at * 1000), zone);
+    } catch {
+      return uPlot.tzDate(new Date(at * 1000), "Etc/UTC");
+    }
+  };
+}
+
+function drawChart(place, series, zone) {
   const lines = place.dataset.lines.split(" ");
   const text = getComputedStyle(document.body).color;
   const times = [...series.at, ...series.events.map(([at]) => at)];
@@ -90,6 +101,7 @@ function drawChart(place, series) {
   const options = {
     width: Math.max(280, place.clientWidth),
     height: 220,
+    tzDate: dateIn(zone),
     scales: { x: { range: () => span } },
     series: [{}, ...lines.map((line) => ({ label: LABELS[line], stroke: COLOURS[line], width: 2, spanGaps: false }))],
     axes: [axis, { ...axis, size: 80 }],

@@ -11,7 +11,9 @@ from typing import Final
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.run.run_names import readable
 from kafka_migration.core.run.task_steps import TaskId
+from kafka_migration.core.text.local_time import LocalTime
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.text.terminal_text import moment
 from kafka_migration.steps.answers.kept_migration import MigrationStore
@@ -30,11 +32,20 @@ class Health(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CheckedMigration(Document):
-    """The health of one migration, and its problems as text, the worst ones first."""
+    """The health of one migration, and its problems as text, the worst ones first.
+
+    `timezone` is that of the newest run, in which people read moments.
+    """
 
     migration: str
     health: Health
     problems: tuple[str, ...]
+    timezone: str = "UTC"
+
+    @property
+    def told(self) -> list[str]:
+        """The problems as people read them."""
+        return readable(self.problems, LocalTime(self.timezone))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +80,7 @@ def health_of(answer: StatusAnswer, now: datetime) -> CheckedMigration:
     """Return the health of a migration from its status."""
     wrong, needs = tuple(_wrong(answer)), tuple(_needs(answer, now))
     health = Health.WRONG if wrong else Health.NEEDS_A_PERSON if needs else Health.GOOD
-    return CheckedMigration(answer.migration, health, (*wrong, *needs))
+    return CheckedMigration(answer.migration, health, (*wrong, *needs), answer.local.zone)
 
 
 def _wrong(answer: StatusAnswer) -> Iterator[str]:
@@ -94,7 +105,7 @@ def _needs(answer: StatusAnswer, now: datetime) -> Iterator[str]:
         yield f"the copy cannot be verified: {some(unproved)}"
     start = answer.last_run and answer.last_run.next_start
     if start and answer.now is None and start.is_over(now):
-        yield f"a run had to start before {start.words}"
+        yield f"a run had to start before {start.at}: {start.partition}, {start.reason}"
 
 
 def _needs_now(run: ActiveRun) -> Iterator[str]:

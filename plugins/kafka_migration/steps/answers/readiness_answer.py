@@ -13,6 +13,7 @@ from kafka_migration.core.ledger.cutovers import Rehearsed
 from kafka_migration.core.migration.settings import Migration, Phase
 from kafka_migration.core.report.run_status import LastRun, Progress, age_words
 from kafka_migration.core.rollback.decommission import Condition, NotKnown, condition, may_go
+from kafka_migration.core.text.local_time import LocalTime
 from kafka_migration.core.text.shortened import brief, some
 from kafka_migration.core.text.terminal_text import duration
 from kafka_migration.core.watching.retention_forecast import ForecastDocument
@@ -40,7 +41,7 @@ class ReadyAnswer(Document):
     """Yes or no at a moment, and every condition with its state; `cutover` is `None` without the migration file.
 
     `rehearsal_age` is the age of the newest rehearsal in words; `rehearsal` has what it found and measured.
-    `next_start` is that of `LastRun`.
+    `next_start` is that of `LastRun`. `timezone` is that of the last run, in which people read moments.
     """
 
     schema: Literal[1] = 1
@@ -53,6 +54,12 @@ class ReadyAnswer(Document):
     rehearsal_age: str
     cutover: FiledCutover | None
     next_start: ForecastDocument | None
+    timezone: str = "UTC"
+
+    @property
+    def local(self) -> LocalTime:
+        """How people read its moments."""
+        return LocalTime(self.timezone)
 
 
 def ready_answer(store: MigrationStore, filed: Migration | None, longest: timedelta, now: datetime) -> ReadyAnswer:
@@ -97,6 +104,7 @@ def readiness_of(
         rehearsal_age=_age_words(rehearsal, now),
         cutover=None if filed is None else FiledCutover.of(filed),
         next_start=last.next_start if last else None,
+        timezone=proved.timezone,
     )
 
 

@@ -19,8 +19,10 @@ from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Migration, Phase
 from kafka_migration.core.report.run_forecast import Doing, Forecast, forecast
 from kafka_migration.core.report.run_status import Contradiction, LastRun, Progress, age_words
+from kafka_migration.core.run.run_names import run_names
 from kafka_migration.core.run.stop_request import StopRequest
 from kafka_migration.core.run.task_steps import TaskId
+from kafka_migration.core.text.local_time import LocalTime
 from kafka_migration.core.text.terminal_text import counted, duration
 from kafka_migration.core.validation.coverage import CoverageSummary, FlawKind, PartitionCoverage, TopicCoverage
 from kafka_migration.core.validation.coverage_rules import coverage_of
@@ -62,7 +64,10 @@ class ProvedTopic(CoverageSummary):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictAnswer(Document):
-    """The verdict of a migration and of each topic. `as_of` is the time of the newest entry; `None`: no run yet."""
+    """The verdict of a migration and of each topic. `as_of` is the time of the newest entry; `None`: no run yet.
+
+    `timezone` is that of the last run, in which people read moments.
+    """
 
     schema: Literal[3] = 3
     migration: str
@@ -71,6 +76,12 @@ class VerdictAnswer(Document):
     standing: str
     contradictions: tuple[Contradiction, ...]
     topics: Mapping[str, ProvedTopic]
+    timezone: str = "UTC"
+
+    @property
+    def local(self) -> LocalTime:
+        """How people read its moments."""
+        return LocalTime(self.timezone)
 
 
 def verdict_answer(store: MigrationStore) -> VerdictAnswer:
@@ -82,7 +93,7 @@ def verdict_answer(store: MigrationStore) -> VerdictAnswer:
 def with_contradictions(proved: VerdictAnswer, store: MigrationStore) -> VerdictAnswer:
     """Return the verdicts with the findings of later runs that contradict them."""
     last = store.last_run()
-    return replace(proved, contradictions=() if last is None else last.contradictions)
+    return proved if last is None else replace(proved, contradictions=last.contradictions, timezone=last.timezone)
 
 
 def ledger_verdict(store: MigrationStore, ledger: Ledger, covered: Mapping[str, TopicCoverage]) -> VerdictAnswer:
@@ -208,6 +219,18 @@ class StatusAnswer(Document):
     pending_generations: tuple[int, ...]
     topics: Mapping[str, Verdict | None]
     from_file: FiledMigration | None = None
+
+    @property
+    def local(self) -> LocalTime:
+        """How people read its moments: in the time zone of the newest run, else in UTC."""
+        newest = self.now or self.last_run
+        return LocalTime(newest.timezone if newest else "UTC")
+
+    @property
+    def run_names(self) -> Mapping[str, str]:
+        """The names of all runs that it shows, by their holders."""
+        told = (self.now, self.last_run, self.last_generation, *self.cutovers, *self.rollbacks)
+        return run_names(each.run for each in told if each)
 
 
 @dataclass(frozen=True, slots=True)

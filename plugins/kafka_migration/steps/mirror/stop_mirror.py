@@ -91,7 +91,8 @@ def _forecast(
     except (TransientError, Refused) as error:
         log.warning("It is unknown when the next run must start: %s", error)
         return None
-    log.info("Forecast: %s.", forecast or "the source deletes nothing by itself")
+    must = f"the next run must start before {forecast.words(run.local)}" if forecast else "the source deletes no record"
+    log.info("Forecast: %s.", must)
     limit = None if forecast is None else datetime.fromisoformat(forecast.at)
     run.deployment.send_metrics(*MetricsOf(run.name).next_start(limit, run.clock.now()))
     return forecast
