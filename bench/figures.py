@@ -53,6 +53,7 @@ _FIGURES = (
     ),
     Figure("pages", "page of 10,000 partitions × 30 nights, a poll with nothing new ÷ the first", 0.05),
     Figure("pages", "page with a known ledger of 30 nights, 10,000 ÷ 100 partitions", 20),
+    Figure("pages", "report of 1,000 partitions, HTML ÷ Markdown", 5),
     Figure("paint", "first paint of the page of 10,000 partitions × 30 nights ÷ Airflow's own page of the DAG", 1),
     Figure("memory", "memory of the api-server with three polling browsers, after an hour ÷ after five minutes", 1.1),
     Figure("files", "kafka-migration --version ÷ python -c pass", 8),

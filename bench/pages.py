@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
@@ -24,7 +25,9 @@ from kafka_migration.airflow_adapters import airflow_settings
 from kafka_migration.core.run.run_identity import MANUAL_DAG_PREFIX
 from kafka_migration.page import known_ledgers, pages, screen
 from kafka_migration.page.pages import Visit, WebAnswer
+from kafka_migration.report_formats.report_format import ReportFormat
 from tests.contract.memory_anchor import MemoryAnchor
+from tests.report_runs import run_of_partitions
 
 # What answers a request that knows the page with a tag, and waits so long for a ledger.
 Page = Callable[[str, float], WebAnswer]
@@ -52,6 +55,9 @@ def rows(size: Size) -> Iterator[Row]:
     )
     yield ratio("page of 10,000 partitions × 30 nights, a poll with nothing new ÷ the first", first, "poll", "first")
     yield ratio("page with a known ledger of 30 nights, 10,000 ÷ 100 partitions", known, "many", "few")
+    run = run_of_partitions(size.reported)
+    reports = {str(each): partial(each.render, run) for each in (ReportFormat.HTML, ReportFormat.MARKDOWN)}
+    yield ratio("report of 1,000 partitions, HTML ÷ Markdown", interleaved(reports, size.runs), "html", "markdown")
 
 
 def _asked(page: Page, tag: str = "") -> WebAnswer:

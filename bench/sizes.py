@@ -16,12 +16,13 @@ class Ledger:
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """The partitions of the migrations whose pages are made, and their nights."""
+    """The partitions of the migrations whose pages are made, and their nights; the partitions of a run's report."""
 
     few: int = 100
     many: int = 10_000
     nights: int = 30
     runs: int = 3
+    reported: int = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +192,7 @@ FULL: dict[str, Size] = {
 }
 QUICK: dict[str, Size] = {
     "ledger": Ledger(partitions=200, nights=5, runs=1),
-    "pages": Pages(few=20, many=200, nights=5, runs=1),
+    "pages": Pages(few=20, many=200, nights=5, runs=1, reported=20),
     "paint": Ledger(partitions=200, nights=5, runs=1),
     "memory": Memory(partitions=200, nights=5, settled_s=5, polled_s=15, reload_s=3),
     "files": Files(checked=3, parsed=2, runs=1),

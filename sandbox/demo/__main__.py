@@ -71,7 +71,7 @@ def _demo(options: argparse.Namespace, display: Display) -> str:
 
 def _say_where_things_are(evidence: Path, logs: Path, display: Display) -> None:
     display.section("Look at it")
-    display.line(f"Evidence  {evidence}  (each run's report.md; the next start moves it to earlier-evidence)")
+    display.line(f"Evidence  {evidence}  (each run's report.html; the next start moves it to earlier-evidence)")
     display.line(f"Logs      {logs}")
     display.line("Airflow   `make up` starts the sandbox again and keeps it running with the Airflow UI")
 

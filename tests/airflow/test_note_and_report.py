@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import errno
+import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -32,13 +34,15 @@ from kafka_migration.orchestration.report_link import ReportLink
 from kafka_migration.orchestration.task import note_writer as note_module
 from kafka_migration.orchestration.task.note_writer import NOTE_KEY, RunNoteListener
 from kafka_migration.page import kept_files, kept_in_airflow, report_page
-from kafka_migration.page.report_page import NOT_KEPT, page_of
+from kafka_migration.page.report_page import NO_FORMAT, NOT_KEPT, page_of
+from kafka_migration.report_formats.report_format import ReportFormat
 from kafka_migration_plugin import KafkaMigrationPlugin
 from tests.airflow.visiting import visitor
 from tests.airflow.world import World
 from tests.odd_files import make_socket
 from tests.unit.report.test_report_of_a_run import TOPIC, WHOLE, run_of
 
+DAG, RUN = "kafka_migration__shop", "manual__1"
 BIG = {**TOPIC, "whole": {**WHOLE, "target_records": 260_000}}
 MOVING = Finding(Code.FENCE_MOVING, "orders[0]", "5", "4", "Stop the producer.").to_document()
 
@@ -67,6 +71,16 @@ def test_note_is_short() -> None:
     assert len(joined_notes("cutover · PASS", "x" * 5000)) == 1000
 
 
+def test_note_has_a_link_to_the_report() -> None:
+    """The link is part of our line, so it goes with it; a very long one is left out."""
+    run = run_of("cutover")
+    note = run_note(run, "http://airflow/report/a%28b")
+
+    assert f"{run_note(run)} · [report](http://airflow/report/a%28b)" == note
+    assert "cutover · PASS\n\nours" == joined_notes("cutover · PASS", f"{note}\n\nours")
+    assert run_note(run) == run_note(run, "x" * 301)
+
+
 @pytest.mark.parametrize(
     ("present", "joined"),
     [
@@ -88,7 +102,9 @@ def test_finish_writes_the_note(world: World) -> None:
     world.refuses("preflight")
     world.finish_fails(preflight="failed")
 
-    assert world.task_instance.xcoms[NOTE_KEY].startswith("sync · failed: ")
+    note = world.task_instance.xcoms[NOTE_KEY]
+    assert note.startswith("sync · failed: ")
+    assert note.endswith("/kafka-migration/report/kafka_migration__shop/manual__1)")
 
 
 def test_note_that_cannot_be_written_fails_no_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,14 +218,59 @@ def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
         yield client
 
 
-def test_report_is_served_as_plain_text(reported: World, client: TestClient) -> None:
-    """The report is plain text with headers against scripts, because topics and groups may have any name."""
-    answer = client.get("/report/kafka_migration__shop/manual__1")
+def test_report_is_served_with_its_own_policy(reported: World, client: TestClient) -> None:
+    """The report is HTML that may use the style in it and nothing else, because topics and groups may have any name."""
+    answer = client.get(f"/report/{DAG}/{RUN}")
+    style = answer.text.partition("<style>")[2].partition("</style>")[0]
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+
+    assert (200, "text/html; charset=utf-8") == (answer.status_code, answer.headers["content-type"])
+    assert "nosniff" == answer.headers["x-content-type-options"]
+    policy = answer.headers["content-security-policy"]
+    assert f"default-src 'none'; style-src 'sha256-{digest}'; " in policy
+    assert policy.endswith("; sandbox")
+    assert answer.text.startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize("wanted", ReportFormat)
+def test_each_format_is_saved_under_a_name(reported: World, client: TestClient, wanted: ReportFormat) -> None:
+    """A format that is asked for is downloaded as a file with the names of the migration and the run."""
+    answer = client.get(f"/report/{DAG}/{RUN}", params={"format": str(wanted)})
+
+    assert (200, wanted.media_type) == (answer.status_code, answer.headers["content-type"].partition(";")[0])
+    assert f'attachment; filename="shop-{RUN}-{wanted.file}"' == answer.headers["content-disposition"]
+    assert "default-src 'none'; frame-ancestors 'self'; sandbox" == answer.headers["content-security-policy"]
+    assert answer.content == (reported.run.evidence.folder / wanted.file).read_bytes()
+
+
+@pytest.mark.parametrize("wanted", ["pdf", "../run.json", "HTML", "\0"])
+def test_other_formats_are_refused(reported: World, client: TestClient, wanted: str) -> None:
+    """A format that is none leads to no file, and the answer names the formats."""
+    answer = client.get(f"/report/{DAG}/{RUN}", params={"format": wanted})
+
+    assert (404, NO_FORMAT.text) == (answer.status_code, answer.text)
+    assert "html, markdown, junit, csv" in answer.text
+
+
+def test_run_that_wrote_only_markdown_is_shown_as_text(
+    reported: World, client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A report of a version without HTML is shown as plain text; the other formats of that run do not exist."""
+    names = {each.file for each in ReportFormat} - {ReportFormat.MARKDOWN.file}
+    stored = kept_in_airflow.stored_by_tasks
+
+    def earlier(*ids: str) -> list[Any]:
+        return [
+            {**value, "digests": {k: v for k, v in value["digests"].items() if k.rpartition("/")[2] not in names}}
+            for value in stored(*ids)
+        ]
+
+    monkeypatch.setattr(kept_in_airflow, "stored_by_tasks", earlier)
+    answer = client.get(f"/report/{DAG}/{RUN}")
 
     assert (200, "text/plain; charset=utf-8") == (answer.status_code, answer.headers["content-type"])
-    assert "nosniff" == answer.headers["x-content-type-options"]
-    assert "default-src 'none'" in answer.headers["content-security-policy"]
     assert answer.text.startswith("# shop: ")
+    assert NOT_KEPT == page_of(DAG, RUN, "csv")
 
 
 def test_report_needs_access_to_its_dag(reported: World, client: TestClient) -> None:
@@ -234,19 +295,19 @@ def test_report_needs_access_to_its_dag(reported: World, client: TestClient) -> 
 )
 def test_nothing_but_reports_of_runs_is_read(reported: World, tmp_path: Path, dag_id: str, run_id: str) -> None:
     """No DAG id or run id leads to another file than the report of a run."""
-    (reported.root / "shop" / "report.md").write_text("not a run's")
+    (reported.root / "shop" / "report.html").write_text("not a run's")
     (tmp_path / "attempt-1").mkdir()
-    (tmp_path / "attempt-1" / "report.md").write_text("outside")
+    (tmp_path / "attempt-1" / "report.html").write_text("outside")
 
     assert NOT_KEPT == page_of(dag_id, run_id)
 
 
 def page(_: World) -> report_page.Page:
-    return page_of("kafka_migration__shop", "manual__1")
+    return page_of(DAG, RUN)
 
 
 def report_file(world: World) -> Path:
-    return Path(str(world.run.evidence.folder / "report.md"))
+    return Path(str(world.run.evidence.folder / ReportFormat.HTML.file))
 
 
 def test_report_of_the_newest_attempt_with_a_digest_is_shown(reported: World) -> None:
@@ -254,7 +315,7 @@ def test_report_of_the_newest_attempt_with_a_digest_is_shown(reported: World) ->
     first = page(reported)
     planted = reported.run.evidence.folder.parent / "attempt-10"
     planted.mkdir()
-    (planted / "report.md").write_text("the tenth")
+    (planted / "report.html").write_text("the tenth")
     assert first == page(reported)
 
     reported.dag_run.clear_number = 1
@@ -263,6 +324,7 @@ def test_report_of_the_newest_attempt_with_a_digest_is_shown(reported: World) ->
 
     assert page(reported).text == report_file(reported).read_text()
     assert "attempt 2" in page(reported).text
+    assert "attempt 2" in page_of(DAG, RUN, "markdown").text
 
 
 SECRET = "CANARY-OF-ANOTHER-FILE"
@@ -276,15 +338,15 @@ def _large(path: Path) -> None:
 IN_PLACE_OF_REPORT: dict[str, tuple[Callable[[Path, Path], object], str]] = {
     "changed": (lambda path, other: path.write_text("# shop: PASS"), "was changed"),
     "deleted": (lambda path, other: None, "was deleted"),
-    "link": (lambda path, other: path.symlink_to(other), "a symbolic link instead of the regular file report.md"),
+    "link": (lambda path, other: path.symlink_to(other), "a symbolic link instead of the regular file report.html"),
     "dangling": (lambda path, other: path.symlink_to("nowhere"), "a symbolic link instead"),
     "loop": (lambda path, other: path.symlink_to(path), "a symbolic link instead"),
     "environment": (lambda path, other: path.symlink_to("/proc/self/environ"), "a symbolic link instead"),
     "endless": (lambda path, other: path.symlink_to("/dev/zero"), "a symbolic link instead"),
     "hard link": (lambda path, other: path.hardlink_to(other), "was changed"),
-    "pipe": (lambda path, other: os.mkfifo(path), "a pipe instead of the regular file report.md"),
-    "socket": (lambda path, other: make_socket(path), "a socket instead of the regular file report.md"),
-    "folder": (lambda path, other: path.mkdir(), "a folder instead of the regular file report.md"),
+    "pipe": (lambda path, other: os.mkfifo(path), "a pipe instead of the regular file report.html"),
+    "socket": (lambda path, other: make_socket(path), "a socket instead of the regular file report.html"),
+    "folder": (lambda path, other: path.mkdir(), "a folder instead of the regular file report.html"),
     "large": (lambda path, other: _large(path), "more than 8,388,608 bytes"),
     "binary": (lambda path, other: path.write_bytes(b"\xff\xfe"), "was changed"),
 }

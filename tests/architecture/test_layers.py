@@ -145,9 +145,9 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "finish": {"rollback", "run"},
     },
     "kafka_migration.orchestration": {
-        "task": set(),
-        "triggers": {"task"},
         "report_link": set(),
+        "task": {"report_link"},
+        "triggers": {"task"},
         "operators": {"report_link", "task", "triggers"},
         "sensors": {"operators", "task", "triggers"},
         "cutover": {"operators", "task", "triggers"},

@@ -150,7 +150,7 @@ def test_refused_run_starts_and_creates_nothing(
 def assert_report_is_served_until_it_is_changed(live: LiveWorld, migration: LiveMigration, run_id: str) -> None:
     """The real API server shows the report that `finish` wrote to those who may see the run, and no other file."""
     page = f"{live.sandbox.state.airflow_url}/kafka-migration/report/{migration.dag_id}/{quote(run_id, safe='')}"
-    path = migration.evidence(run_id).folder / "report.md"
+    path = migration.evidence(run_id).folder / "report.html"
 
     def shown(login: str = f"Bearer {live.api.token()}") -> tuple[int, str]:
         answer = httpx.get(page, headers={"Authorization": login}, timeout=60, trust_env=False)
@@ -164,7 +164,7 @@ def assert_report_is_served_until_it_is_changed(live: LiveWorld, migration: Live
     path.unlink()
     path.symlink_to("/proc/self/environ")
     status, text = shown()
-    assert (409, True) == (status, "a symbolic link instead of the regular file report.md" in text)
+    assert (409, True) == (status, "a symbolic link instead of the regular file report.html" in text)
     path.unlink()
     path.write_text(written)
     assert (200, written) == shown()

@@ -332,6 +332,6 @@ def test_report_names_the_interval(nightly: World) -> None:
     assert report.startswith(
         "# shop, records of 2026-05-02T01:00:00+00:00 to 2026-05-03T01:00:00+00:00: PASS (success)\n"
     )
-    assert "| Verdict of the interval |" in report
+    assert "| Interval |" in report
     assert "| `orders` | PASS | 2 | 2 | PASS |" in report
     assert path.endswith("run.json")

@@ -18,6 +18,7 @@ from kafka_migration.core.watching.watch import Outcome
 from kafka_migration.steps.groups.plan_groups import make_offsets_plan
 from kafka_migration.steps.run.task_frame import NothingToDo
 from tests.contract.fake_cluster import FakeGroup
+from tests.markdown_text import read
 from tests.steps.tasks import BEFORE_START
 from tests.steps.world import AUDIT, P0, P1, World
 from tests.stored_examples import watch_ended
@@ -122,7 +123,7 @@ def test_document_holds_plan_digest_and_text(ready: World) -> None:
 
     assert {"digest", "plan", "not_moved", "markdown", "final", "planned_at"} == set(document)
     assert document["digest"] == planned(ready).digest == document["plan"]["digest"]
-    assert "| `orders` 0 | 3 | none | 2 | 1 | 0 | same record |" in document["markdown"]
+    assert "| `orders` 0 | 3 | none | 2 | 1 | 0 | same record |" in read(document["markdown"])
 
 
 def test_groups_that_cannot_move_are_left_out_and_the_others_planned(ready: World) -> None:
@@ -346,7 +347,9 @@ def test_group_without_an_id_cannot_be_moved_and_stops_no_other(world: World, pa
     assert ["billing"] == [group.group for group in planned(world).planned]
     (row,) = world.run.evidence.require(Kind.OFFSETS_PLAN)["not_moved"]
     assert ("", True) == (row["group"], row["reason"].startswith("cannot be moved: its id is the empty text"))
-    assert "| (empty) | – | – | cannot be moved: its id" in world.run.evidence.require(Kind.OFFSETS_PLAN)["markdown"]
+    assert "| (empty) | – | – | cannot be moved: its id" in read(
+        world.run.evidence.require(Kind.OFFSETS_PLAN)["markdown"]
+    )
 
 
 @pytest.mark.parametrize("rule", ["", "cutover:\n  uncommitted: refuse\n", "cutover:\n  uncommitted: earliest\n"])

@@ -47,6 +47,7 @@ from tests.checked_scene import Airflow
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirror_host import FakeMirrorHost
 from tests.contract.fake_mirrormaker import FakeMirrorMaker, fake_mirror
+from tests.markdown_text import read
 from tests.steps.kept import DagRun, FakeAnchor, Tasks, TaskShelf
 from tests.steps.spark import validation_result
 from tests.steps.tasks import BEFORE_START, HOW, USE_CASES, WaitingForAnswer
@@ -351,6 +352,5 @@ class World:
 
     @property
     def report(self) -> str:
-        """The report that finish has written."""
-        text: str = (self.run.evidence.folder / "report.md").read_text()
-        return text
+        """The report that finish has written, with a line per paragraph."""
+        return read((self.run.evidence.folder / "report.md").read_text())

@@ -17,5 +17,9 @@ class ReportLink(BaseOperatorLink):
 
     def get_link(self, operator: Any, *, ti_key: Any) -> str:
         """Return the URL; without `[api] base_url` it is relative to the server that shows the link."""
-        base_url = (conf.get("api", "base_url", fallback="") or "").rstrip("/")
-        return f"{base_url}{URL_PREFIX}/report/{quote(ti_key.dag_id, safe='')}/{quote(ti_key.run_id, safe='')}"
+        return report_link(conf.get("api", "base_url", fallback="") or "", ti_key.dag_id, ti_key.run_id)
+
+
+def report_link(base_url: str, dag_id: str, run_id: str) -> str:
+    """Return the URL of the report of a run."""
+    return f"{base_url.rstrip('/')}{URL_PREFIX}/report/{quote(dag_id, safe='')}/{quote(run_id, safe='')}"

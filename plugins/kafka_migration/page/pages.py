@@ -18,13 +18,16 @@ from kafka_migration.core.run.run_identity import MANUAL_DAG_PREFIX, RunIdentity
 from kafka_migration.core.run.run_names import readable, run_name, run_names
 from kafka_migration.core.text.local_time import LocalTime
 from kafka_migration.core.text.terminal_text import record_count
+from kafka_migration.orchestration.report_link import report_link
 from kafka_migration.page import kept_in_airflow
 from kafka_migration.page import screen_sections as words
 from kafka_migration.page.kept_in_airflow import KnownDag, known_dags
+from kafka_migration.page.kept_run import ACTIVE, KeptRun
 from kafka_migration.page.known_ledgers import LedgerBeingRead, ledger_state
 from kafka_migration.page.rendering import rendered
 from kafka_migration.page.screen import MaySee, Screen, Waiting, filed_migration, fleet_of, opened, screen_of
 from kafka_migration.page.topic_page import left_to_copy
+from kafka_migration.report_formats.report_format import ReportFormat
 from kafka_migration.steps.answers.kept_migration import MigrationStore
 from kafka_migration.steps.answers.status_answer import is_fresh, verdict_answer
 
@@ -132,6 +135,8 @@ def _page_of(visit: Visit, screen: Screen | Waiting) -> str:
         question=run_link(f"{visit.root}..", run.dag_id, run.run_id, asks) if run and asks else "",
         airflow_run=address,
         run_name=run_name(run.run_id) if run else "",
+        report=_report_of(visit, run),
+        formats=tuple(ReportFormat),
         phases=words.phase_rows(screen),
         facts=words.facts_of(screen),
         topics=words.topic_rows(screen),
@@ -139,6 +144,12 @@ def _page_of(visit: Visit, screen: Screen | Waiting) -> str:
         points=_point_table(screen.series, screen.local),
         sections=words.sections_of(screen),
     )
+
+
+def _report_of(visit: Visit, run: KeptRun | None) -> str:
+    """Return the address of the report of a run; empty before `finish` has written it."""
+    is_written = run is not None and run.document is not None and run.document.outcome != ACTIVE
+    return report_link(f"{visit.root}..", run.dag_id, run.run_id) if run and is_written else ""
 
 
 def _point_table(series: ProgressSeries, local: LocalTime) -> Table | None:

@@ -6,8 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kafka_migration.core.report.sections import Break, Name, RunName, ShellCommand, Strong
-from kafka_migration.core.text.terminal_text import duration, moment, shown
+from kafka_migration.report_formats.html_pieces import html_environment
 
 _FOLDER = Path(__file__).parent
 ASSETS = {
@@ -38,47 +37,4 @@ def asset(name: str) -> bytes | None:
 
 @cache
 def _environment() -> Any:
-    # Only the API server needs it, and every component of Airflow loads the plugin.
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(_FOLDER / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_on_one_line,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"pieces": _pieces, "plain": _plain, "duration": duration, "moment": moment}
-    return environment
-
-
-def _on_one_line(value: Any) -> Any:
-    # A template's own markup is a text too, of a class of its own.
-    return shown(value) if type(value) is str else "" if value is None else value
-
-
-def _pieces(line: Any) -> list[tuple[str, str, str]]:
-    """Return the pieces of a line of a section, each with the element that it becomes, and the element's title."""
-    return [found for piece in ((line,) if isinstance(line, str) else line) for found in _pieces_of(piece)]
-
-
-def _pieces_of(piece: str) -> list[tuple[str, str, str]]:
-    # Texts set names apart with backticks, as Markdown does.
-    element, parts = _element(piece), piece.split("`")
-    if element or len(parts) % 2 == 0:
-        return [(element, str(piece), piece.whole if isinstance(piece, RunName) else "")]
-    return [("code" if number % 2 else "", part, "") for number, part in enumerate(parts)]
-
-
-def _plain(line: Any) -> str:
-    """Return a line of a section as text alone."""
-    return "".join((line,) if isinstance(line, str) else line)
-
-
-def _element(piece: str) -> str:
-    if isinstance(piece, Break):
-        return "br"
-    if isinstance(piece, Name | ShellCommand):
-        return "code"
-    return "strong" if isinstance(piece, Strong) else ""
+    return html_environment(_FOLDER / "templates")

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity
 from airflow.api_fastapi.core_api import security
-from fastapi import Depends, FastAPI, HTTPException, Request
+from fastapi import Depends, FastAPI, HTTPException, Query, Request
 from starlette.exceptions import HTTPException as NoPage
 from starlette.responses import Response
 
@@ -20,8 +20,6 @@ from kafka_migration.page import pages, report_page
 from kafka_migration.page.pages import Visit, WebAnswer
 from kafka_migration.page.rendering import ASSETS, HEADERS, asset
 
-REPORT_HEADERS = {**HEADERS, "Content-Security-Policy": "default-src 'none'; sandbox", "Cache-Control": "no-store"}
-
 
 def visit_of(request: Request, user: security.GetUserDep) -> Visit:
     """Return the request as the pages see it."""
@@ -29,6 +27,7 @@ def visit_of(request: Request, user: security.GetUserDep) -> Visit:
 
 
 Visited = Annotated[Visit, Depends(visit_of)]
+Wanted = Annotated[str, Query(alias="format")]
 
 
 def application() -> FastAPI:
@@ -70,12 +69,14 @@ def topic(dag_id: str, topic: str, visit: Visited) -> Response:
     return _response(pages.topic(visit, dag_id, topic))
 
 
-def report(dag_id: str, run_id: str, visit: Visited) -> Response:
-    """Serve the report of a run as plain text."""
+def report(dag_id: str, run_id: str, visit: Visited, wanted: Wanted = "") -> Response:
+    """Serve the report of a run, or save it in a format."""
     if not visit.may_see(dag_id):
         raise HTTPException(403)
-    page = report_page.page_of(dag_id, run_id)
-    return Response(page.text, page.status, REPORT_HEADERS, "text/plain")
+    page = report_page.page_of(dag_id, run_id, wanted)
+    policy = {"Content-Security-Policy": f"{page.policy}; frame-ancestors 'self'; sandbox", "Cache-Control": "no-store"}
+    saved = {"Content-Disposition": f'attachment; filename="{page.download}"'} if page.download else {}
+    return Response(page.text, page.status, {**HEADERS, **policy, **saved}, page.media)
 
 
 def file(name: str) -> Response:

@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 from kafka_migration.core.report.run_document import RunDocument
 from kafka_migration.core.text.row_enum import RowEnum
+from kafka_migration.report_formats.csv_report import render_csv
+from kafka_migration.report_formats.html_report import render_html
+from kafka_migration.report_formats.junit_report import render_junit
 from kafka_migration.report_formats.markdown_report import render_report
 
 log = logging.getLogger(__name__)
@@ -33,7 +36,10 @@ class ReportFormat(RowEnum):
         """Return the format as people name it."""
         return name.lower()
 
+    HTML = _FormatRow("report.html", "text/html", render_html)
     MARKDOWN = _FormatRow("report.md", "text/markdown", render_report)
+    JUNIT = _FormatRow("report.xml", "application/xml", render_junit)
+    CSV = _FormatRow("report.csv", "text/csv", render_csv)
 
 
 def rendered_reports(run: RunDocument) -> dict[str, str]:

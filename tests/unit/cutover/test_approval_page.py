@@ -11,6 +11,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.offsets_plan import GroupPlan
 from kafka_migration.core.kafka.offsets import TopicPartition
+from tests.markdown_text import read
 from tests.stored_examples import judged, judged_topic
 from tests.unit.cutover.test_plan_page import OFFSET, PLAN
 
@@ -26,7 +27,7 @@ ASKING = Asking(
 
 def test_page_says_what_one_must_know_to_answer() -> None:
     """Above the plan, the page shows verdict, deadline, approvers, the effect of each answer, run and evidence."""
-    page = approval_page(ASKING, "THE PLAN")
+    page = read(approval_page(ASKING, "THE PLAN"))
 
     for text in (
         "**Approve**: writes them.",
@@ -62,8 +63,8 @@ def test_page_without_approvers_or_verdict() -> None:
 
 def test_unread_records_of_each_group() -> None:
     """The table shows how many records a group has not read on the target: log end offset minus its new offset."""
-    assert "| `billing` | ready | 1 | 1 | 0 | 5 | – |" in render_plan(PLAN, "shop")
-    assert "| 0 | not known | – |" in render_plan(replace(PLAN, target_end_offsets={}), "shop")
+    assert "| `billing` | ready | 1 | 1 | 0 | 5 | – |" in read(render_plan(PLAN, "shop"))
+    assert "| 0 | not known | – |" in read(render_plan(replace(PLAN, target_end_offsets={}), "shop"))
 
 
 def test_partition_without_a_commit_is_named_once() -> None:
@@ -74,7 +75,7 @@ def test_partition_without_a_commit_is_named_once() -> None:
     idle = GroupPlan("archive", refusals=(replace(never, subject="group archive"),))
     billing = GroupPlan("billing", (OFFSET,), unset=(TopicPartition("orders", 1),), warnings=(never,))
 
-    text = render_plan(replace(PLAN, groups=(billing, idle)), "shop")
+    text = read(render_plan(replace(PLAN, groups=(billing, idle)), "shop"))
 
     assert text.count("OFFSET_NEVER_COMMITTED") == 2
     assert "| `billing` | `orders` | 1 | OFFSET_NEVER_COMMITTED: With `auto.offset.reset=latest` group billing" in text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import pytest
@@ -16,6 +15,7 @@ from kafka_migration.core.groups.offsets_plan import GroupPlan, OffsetsMove, Off
 from kafka_migration.core.groups.selection import OtherGroups
 from kafka_migration.core.kafka.offsets import CommittedOffset, TopicPartition
 from kafka_migration.core.migration.settings import Mode
+from tests.markdown_text import blocks, read
 from tests.unit.groups.copied_partition import DENSE, MEMBER, committed, moved
 from tests.unit.partitions import P0, P1
 
@@ -101,7 +101,7 @@ def test_document_has_the_digest() -> None:
 
 def test_text_shows_what_is_approved() -> None:
     """The text has all offsets, reasons, the digest, the last reversible step and the DAG that reverts the cutover."""
-    text = render_plan(PLAN, "shop")
+    text = read(render_plan(PLAN, "shop"))
 
     for part in (
         "| `orders` 0 | 5 | 1 | 3 | 5 | 0 | same record |",
@@ -115,15 +115,12 @@ def test_text_shows_what_is_approved() -> None:
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_are_no_markup(name: str) -> None:
-    """A name makes no line, no cell, no code, no link and no HTML."""
+    """A name makes no line, no cell, no link and no HTML."""
     plain = render_plan(replace(PLAN, groups=(DENSE.plan(5, name="billing"), DENSE.plan(11, name="late"))), "shop")
     text = render_plan(replace(PLAN, groups=(DENSE.plan(5, name=name), DENSE.plan(11, name=name))), "shop")
 
     assert plain.count("\n") == text.count("\n")
-    assert plain.count("|") == text.count("|")
-    # A partition number is no link.
-    assert not {"<", "[", "\r", "\u202e"} & set(re.sub(r"\[[0-9]+\]", "", text))
-    assert "http://" not in text
+    assert blocks(plain) == blocks(text)
 
 
 def plan_of(groups: int, partitions: int) -> OffsetsPlan:
@@ -168,9 +165,9 @@ def test_every_group_that_is_not_moved_is_listed() -> None:
         ("shared", "", ()),
     ] == [(row.group, row.topic, row.partitions) for row in not_moved(plan)]
     assert all(row.reason for row in not_moved(plan))
-    text = render_plan(plan, "shop")
+    text = read(render_plan(plan, "shop"))
     assert "| `late` | `orders` | 0, 1 | OFFSET_NEVER_COMMITTED |" in text
-    assert "| a&#124;b | `orders` | – | not named by cutover.groups" in text
+    assert "| a\\|b | `orders` | – | not named by cutover.groups" in text
 
 
 SAVED = OffsetsMove("orders", {}, {P0: 5}, {P0: CommittedOffset(2, "old")}, Proof.SAVED)
@@ -184,8 +181,8 @@ BACK = replace(
 
 def test_text_of_a_rollback_names_the_cluster_that_is_written() -> None:
     """Both directions share one text: what is written where, present and proposed offsets, what stays on the target."""
-    fail_back = render_plan(replace(PLAN, mode=Mode.FAIL_BACK), "shop")
-    restore = render_plan(BACK, "shop")
+    fail_back = read(render_plan(replace(PLAN, mode=Mode.FAIL_BACK), "shop"))
+    restore = read(render_plan(BACK, "shop"))
 
     assert "## Rollback of migration `shop`" in fail_back
     assert "on the **source**" in fail_back
@@ -238,7 +235,7 @@ def test_a_finding_of_a_group_is_a_list_of_its_sentences() -> None:
     """An approver reads what happened, why it matters and what to do below code and subject, without markup."""
     told = replace(NEVER, code=Code.GROUP_ACTIVE, happened="It *has* members.", matters="It stays.")
 
-    shown = "- **GROUP_ACTIVE** · group late\n    - It &#42;has&#42; members.\n    - It stays.\n    - Look."
+    shown = "- **GROUP_ACTIVE** · group late\n    - It `*has*` members.\n    - It stays.\n    - Look."
     assert shown == findings_list((told,))
 
 

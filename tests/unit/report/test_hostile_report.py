@@ -9,8 +9,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
 from kafka_migration.core.documents.codec import DoesNotFit
 from kafka_migration.core.findings.codes import Code
@@ -18,7 +16,9 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.offsets_plan import TargetOnly
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.run_status import run_note
+from kafka_migration.core.text import markdown
 from kafka_migration.report_formats.markdown_report import render_report
+from tests.markdown_text import blocks
 from tests.stored_examples import read_run
 from tests.unit.report.test_report_of_a_run import APPROVE, P0, TOPIC, WHOLE, document_of, plan_of, with_step
 
@@ -111,27 +111,7 @@ def changed(run: dict[str, Any], path: tuple[Any, ...], text: Any) -> dict[str, 
     return run
 
 
-def shape(report: str) -> list[Any]:
-    """Return the blocks of a rendered report, with the number of cells of each row; raises for foreign markup."""
-    tokens = MARKDOWN.parse(report)
-    inline = [child for token in tokens for child in token.children or ()]
-    foreign = [
-        each.type for each in inline if each.type not in {"text", "softbreak", "code_inline", "text_special"} | BOLD
-    ]
-    assert [] == foreign
-    assert all(character == "\n" or character.isprintable() for character in report)
-    return [_block(token) for token in tokens]
-
-
-BOLD = {"strong_open", "strong_close"}
-
-
-def _block(token: Token) -> tuple[str, str]:
-    return (token.type, token.tag)
-
-
 RUN = whole_run()
-MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 
 
 def report_of(document: dict[str, Any]) -> str:
@@ -163,11 +143,18 @@ def test_few_places_have_a_fixed_text(free_places: list[tuple[Any, ...]]) -> Non
     assert {"code", "kind", "start", "end", *states} == fixed
 
 
+@pytest.fixture(params=[1, 10**6], ids=["narrow", "wide"])
+def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A window in which each word has a line and each table is a list, or one in which nothing is."""
+    monkeypatch.setattr(markdown, "WIDTH", request.param)
+
+
+@pytest.mark.usefixtures("width")
 def test_no_text_of_a_run_becomes_markup(free_places: list[tuple[Any, ...]]) -> None:
     """Whatever text stands in any field, the report keeps its headings, lists and cells, and gets no link or HTML."""
     assert len(free_places) > 100
     for path in free_places:
-        shapes = [shape(report_of(changed(RUN, path, text))) for text in ("plain", *HOSTILE)]
+        shapes = [blocks(report_of(changed(RUN, path, text))) for text in ("plain", *HOSTILE)]
         # Another mode or outcome has other sections.
         if path not in {("mode",), ("groups", 0, "outcome")}:
             assert [] == [text for text, each in zip(HOSTILE, shapes[1:], strict=True) if each != shapes[0]], path
@@ -181,14 +168,15 @@ def test_no_text_of_a_run_becomes_markup(free_places: list[tuple[Any, ...]]) -> 
     ],
     ids=str,
 )
+@pytest.mark.usefixtures("width")
 def test_no_name_in_a_run_becomes_markup(path: tuple[str, ...]) -> None:
     """Names that are keys of an object are escaped too."""
     inner: Any = RUN
     for key in path:
         inner = inner[key]
-    plain = shape(report_of(changed(RUN, path, {**inner, "plain": next(iter(inner.values()))})))
+    plain = blocks(report_of(changed(RUN, path, {**inner, "plain": next(iter(inner.values()))})))
     for text in HOSTILE:
-        assert plain == shape(report_of(changed(RUN, path, {**inner, text: next(iter(inner.values()))})))
+        assert plain == blocks(report_of(changed(RUN, path, {**inner, text: next(iter(inner.values()))})))
 
 
 OTHER_VALUES: list[Any] = [

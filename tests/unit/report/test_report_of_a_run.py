@@ -23,6 +23,7 @@ from kafka_migration.core.text.markdown import escaped
 from kafka_migration.core.watching.producers_question import ProducersAsk
 from kafka_migration.core.watching.watch import Outcome
 from kafka_migration.report_formats.markdown_report import render_report
+from tests.markdown_text import read
 from tests.present import present
 from tests.stored_examples import NOW, checked, judged, planned, read_run, stopped, watch_ended
 
@@ -123,7 +124,7 @@ def report_of(document: dict[str, Any]) -> str:
     """Return the report of the run with this `run.json`, of which every part fits."""
     run = read_run(document)
     assert () == run.steps.unfit
-    return render_report(run)
+    return read(render_report(run))
 
 
 EXAMPLES: dict[str, dict[str, Any]] = {
@@ -200,7 +201,7 @@ def test_deadlines_are_those_that_are_not_met() -> None:
 
 def test_offsets_before_and_after() -> None:
     """The table has the source offset, the target offsets before and after, and the unread records."""
-    report = render_report(run_of())
+    report = read(render_report(run_of()))
 
     assert "| `billing` | `orders` 0 | 50 | none | 40 | 20 |" in report
     assert "Planned" in report
@@ -210,7 +211,7 @@ def test_offsets_before_and_after() -> None:
 
 def test_good_rehearsal_is_ready() -> None:
     """Everything proved, every group movable: the report says yes, and which mode comes next."""
-    report = render_report(run_of())
+    report = read(render_report(run_of()))
 
     assert "## Ready for cutover?\n\n**Yes.**" in report
     assert "1. When the producers can be stopped, trigger `kafka_migration__shop` in mode cutover." in report
@@ -275,7 +276,7 @@ def test_every_run_says_what_to_do_next(mode: Mode, outcome: str) -> None:
 def test_failed_run_says_what_its_codes_ask_for() -> None:
     """Each code has its act, once; a cutover that wrote nothing says that no group was moved."""
     finding = Finding(Code.COPY_DIFFERS, "topic orders", "1 altered", "none", "Look.").to_document()
-    report = render_report(run_of("cutover", outcome="failed", verdict="FAIL", findings=[finding, finding]))
+    report = read(render_report(run_of("cutover", outcome="failed", verdict="FAIL", findings=[finding, finding])))
 
     assert report.count(f"COPY_DIFFERS: {Code.COPY_DIFFERS.act}") == 1
     assert "No group was moved: start the producers on the source again" in report
@@ -295,9 +296,9 @@ def test_findings_have_their_sentences() -> None:
         Code.TOPIC_CONFIG_DIFFERS, "topic orders", "", "", sentences[2], happened=sentences[0], matters=sentences[1]
     ).to_document()
     run = with_step(document_of(findings=[finding], warnings=[finding]), preflight={"accepted": [finding]})
-    lines = "\n".join(f"  {escaped(each, is_file=True)}" for each in sentences)
+    lines = "\n".join(f"  {escaped(each)}" for each in sentences)
     item = f"- **TOPIC_CONFIG_DIFFERS** · topic orders\n{lines}\n"
-    report = report_of(run)
+    report = render_report(read_run(run))
 
     for title in ("What is wrong", "Worth knowing", "Accepted by the migration file"):
         assert f"## {title}\n\n{item}" in report
@@ -321,14 +322,14 @@ def test_rollback_has_no_verdict_in_its_title() -> None:
     [
         ("manual__2030-01-01", "manual__2030-01-01"),
         ("a_b", "a_b"),
-        ("__bold__", "&#95;&#95;bold&#95;&#95;"),
-        ("end_", "end&#95;"),
-        ("a __b__ c", "a &#95;&#95;b&#95;&#95; c"),
+        ("__bold__", "`__bold__`"),
+        ("end_", "`end_`"),
+        ("a __b__ c", "a `__b__` c"),
     ],
 )
 def test_underscores_within_words_stay_readable(text: str, shown: str) -> None:
-    """People read the report as it is: an underscore is replaced only where it would begin or end markup."""
-    assert shown == escaped(text, is_file=True)
+    """People read the report as it is: a word is code only where an underscore it would begin or end markup."""
+    assert shown == escaped(text)
 
 
 def test_unknown_number_of_records_read_again_is_not_zero() -> None:
@@ -337,4 +338,4 @@ def test_unknown_number_of_records_read_again_is_not_zero() -> None:
     run = with_step(document_of("restore", groups=[restored], steps={}), **{"rollback-plan": {}})
     text = report_of(run)
 
-    assert "| `billing` | to put back | put back | 1 | not known | – |" in text
+    assert "| `billing` | to put back | put back | 1 | not known |" in text

@@ -49,7 +49,7 @@ def test_section_is_rendered_by_its_classes(section: Section) -> None:
 
 
 def test_markdown_of_each_piece() -> None:
-    """A name is code if it is plain, a command too; everything else is text without markup."""
+    """A name is code unless it has a backtick, a command too; everything else is text without markup."""
     line = (
         Name("orders"),
         ": ",
@@ -67,6 +67,6 @@ def test_markdown_of_each_piece() -> None:
     section = Section("T", ("- lead",), table, (line,), ("n",), (Section(Name("p"), ("q",)),))
 
     assert (
-        "# T\n\n&#45; lead\n\n| A |\n| --- |\n| &#124; |\n\n"
-        "- `orders`: a &#96;b&#96; **&#42;No&#42;**\n  &#49;. x\n  &#32;y `a -b`\n\nn\n\n## `p`\n\nq\n"
+        "# T\n\n\\- lead\n\n| A   |\n| --- |\n| \\|  |\n\n"
+        "- `orders`: a \\`b\\` **`*No*`**\n  1\\. x\n  y `a -b`\n\nn\n\n## `p`\n\nq\n"
     ) == markdown_of(section)

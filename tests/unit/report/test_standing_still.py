@@ -19,6 +19,7 @@ from kafka_migration.core.text.local_time import IN_UTC
 from kafka_migration.core.watching.fence import FenceProof
 from kafka_migration.core.watching.watch import Outcome
 from kafka_migration.report_formats.markdown_report import render_report
+from tests.markdown_text import read
 from tests.present import present
 from tests.stored_examples import judged, planned, stopped, watch_ended
 from tests.unit.report.test_report_of_a_run import plan_of
@@ -152,14 +153,14 @@ def test_forecast_that_is_missing_is_named() -> None:
 
 def test_report_has_a_row_per_phase() -> None:
     """Consumers have no time in the phases before the plan; what a rehearsal does not do is not zero."""
-    report = render_report(run_of("cutover", cutover()))
+    report = read(render_report(run_of("cutover", cutover())))
     assert "## How long producers and consumers stood still" in report
     assert "| fence | 2m00s | – |" in report
     assert "| Together | 21m00s | 8m00s |" in report
     assert "| Besides: waiting for an answer | 10m00s | 10m00s |" in report
     assert "Producers: measured from 2030-01-01 22:03:00 UTC to 2030-01-01 22:34:00 UTC." in report
 
-    report = render_report(run_of("rehearse", rehearsal()))
+    report = read(render_report(run_of("rehearse", rehearsal())))
     assert "## How long producers and consumers would stand still" in report
     assert "| writing | not measured | not measured |" in report
     assert "| Together | at least 14m00s | at least 5m00s |" in report

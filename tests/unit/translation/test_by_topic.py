@@ -26,6 +26,7 @@ from kafka_migration.core.translation.translation_contract import (
     TranslationResult,
     VectorTranslation,
 )
+from tests.markdown_text import read
 from tests.unit.groups.copied_partition import committed
 from tests.unit.partitions import P0, P1
 
@@ -300,7 +301,7 @@ def test_text_shows_where_a_group_goes_on() -> None:
     """The text has all offsets of the topic, the records read again, and the proof."""
     exact = plan({P0: 8, P1: 5}, vectors(p8_5=FOUND))
     by_ledger = plan({P0: 1, P1: 5}, vectors(), name="late")
-    text = render_plan(OffsetsPlan("t", Mode.CUTOVER, ("orders",), (exact, by_ledger), {}), "shop")
+    text = read(render_plan(OffsetsPlan("t", Mode.CUTOVER, ("orders",), (exact, by_ledger), {}), "shop"))
 
     assert "| `orders` | 0: 8; 1: 5 | none | 0: 3; 1: 7; 2: 2 | 3 | 1 | copies of all unread |" in text
     assert "| not known | at most 16 (not minimal) | by the ledger |" in text

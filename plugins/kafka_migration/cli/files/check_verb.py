@@ -25,7 +25,7 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.findings.junit_cases import findings_case
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.run.overlap import overlap_findings
-from kafka_migration.core.text.junit import junit_xml
+from kafka_migration.core.text.junit import JunitSuite, junit_xml
 from kafka_migration.core.text.shortened import some
 from kafka_migration.engines.mirrormaker2 import never_copied_findings
 from kafka_migration.migration_file.loading import load_migration_file
@@ -145,7 +145,9 @@ def _words(findings: Collection[Finding]) -> str:
 
 
 def _junit(findings: Mapping[str, Collection[Finding]]) -> str:
-    return junit_xml("kafka-migration check", [findings_case(label, found) for label, found in findings.items()])
+    return junit_xml(
+        JunitSuite("kafka-migration check", [findings_case(label, found) for label, found in findings.items()])
+    )
 
 
 def _document(files: Mapping[str, Path], findings: Mapping[str, Collection[Finding]]) -> JsonObject:

@@ -11,7 +11,7 @@ from kafka_migration.cli.shell.conf_options import OFFERED, ROLLBACKS, add_conf,
 from kafka_migration.cli.shell.output import ExitCode, JsonObject, aligned, respond
 from kafka_migration.cli.shell.progress_line import working
 from kafka_migration.core.findings.junit_cases import findings_case
-from kafka_migration.core.text.junit import CaseOutcome, JunitCase, junit_xml
+from kafka_migration.core.text.junit import CaseOutcome, JunitCase, JunitSuite, junit_xml
 from kafka_migration.preflight.scene.check import CheckResult
 from kafka_migration.steps.before.planned_run import preview
 from kafka_migration.steps.before.preflight_checks import checked
@@ -45,7 +45,7 @@ def _words(result: CheckResult) -> str:
 
 
 def _junit(results: Sequence[CheckResult]) -> str:
-    return junit_xml("kafka-migration preflight", list(map(_case, results)))
+    return junit_xml(JunitSuite("kafka-migration preflight", list(map(_case, results))))
 
 
 def _case(result: CheckResult) -> JunitCase:

@@ -15,7 +15,7 @@ from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.run.run_identity import ROLLBACK_DAG_PREFIX
 from kafka_migration.core.run.run_names import run_name
 from kafka_migration.core.text.local_time import IN_UTC, LocalTime
-from kafka_migration.core.text.markdown import escaped, shown, table
+from kafka_migration.core.text.markdown import aligned_table, escaped, shown
 from kafka_migration.core.text.shortened import some
 from kafka_migration.core.text.terminal_text import duration, record_count
 from kafka_migration.core.validation.judge_document import JudgeDocument, JudgedTopic
@@ -129,7 +129,7 @@ def _target_only(plan: OffsetsPlan) -> str:
     rows = [(shown(each.topic), each.count, offsets_words(each.first_offsets)) for each in plan.target_only]
     header = ("Topic", "Records on the target only", "First offsets")
     words = "**These records remain on the target.** No consumer on the source will read them:"
-    return f"### Records only on the target\n\n{words}\n\n{table(header, rows)}"
+    return f"### Records only on the target\n\n{words}\n\n{aligned_table(header, rows)}"
 
 
 def _unproved_topics(plan: OffsetsPlan) -> str:
@@ -159,7 +159,7 @@ def _groups_table(plan: OffsetsPlan) -> str:
         for group in plan.groups[:MAX_GROUPS]
     ]
     header = ("Group", "Verdict", "Offsets", "Never committed", "Delivered again", "Unread (at most)", "Codes")
-    return f"### All groups\n\n{table(header, rows)}{more_words(len(plan.groups) - MAX_GROUPS, 'groups')}"
+    return f"### All groups\n\n{aligned_table(header, rows)}{more_words(len(plan.groups) - MAX_GROUPS, 'groups')}"
 
 
 def _told_below(plan: OffsetsPlan) -> set[Code]:
@@ -222,7 +222,7 @@ def _moves_table(plan: OffsetsPlan, moves: tuple[OffsetsMove, ...], max_rows: in
     header = ("Partition", *columns)
     rows = [_row(plan, move) for move in moves[:max_rows]]
     more = sum(len(move.partitions) for move in moves[max_rows:])
-    return f"{table(header, rows)}{more_words(more, 'partitions')}" if rows else ""
+    return f"{aligned_table(header, rows)}{more_words(more, 'partitions')}" if rows else ""
 
 
 def _row(plan: OffsetsPlan, move: OffsetsMove) -> tuple[str, ...]:
@@ -273,13 +273,13 @@ def _not_moved(plan: OffsetsPlan) -> str:
             shown(row.group),
             shown(row.topic) if row.topic else "–",
             _partitions(row.partitions),
-            escaped(row.reason, is_file=True),
+            escaped(row.reason),
         )
         for row in not_moved(plan)
     ]
     header = ("Group", "Topic", "Partitions", "Why")
     more = more_words(len(rows) - MAX_ROWS, "entries")
-    return f"### Not moved by this run\n\n{table(header, rows[:MAX_ROWS])}{more}" if rows else ""
+    return f"### Not moved by this run\n\n{aligned_table(header, rows[:MAX_ROWS])}{more}" if rows else ""
 
 
 def _partitions(partitions: tuple[int, ...]) -> str:
@@ -292,8 +292,8 @@ def findings_list(findings: tuple[Finding, ...]) -> str:
         line
         for finding in findings[:MAX_FINDINGS_OF_GROUP]
         for line in (
-            f"- **{finding.code}** · {escaped(finding.subject, is_file=True)}",
-            *(f"    - {escaped(sentence, is_file=True)}" for sentence in finding.sentences),
+            f"- **{finding.code}** · {escaped(finding.subject)}",
+            *(f"    - {escaped(sentence)}" for sentence in finding.sentences),
         )
     ]
     return "\n".join(lines) + more_words(len(findings) - MAX_FINDINGS_OF_GROUP, "findings") if lines else ""
@@ -364,7 +364,7 @@ def _before_you_answer(asking: Asking) -> str:
         f"**Who may answer**: {_who(asking)}",
         *([f"**Standing still**: {escaped(' '.join(asking.still))}"] if asking.still else []),
         f"**Run**: [{escaped(run_name(asking.run))}]({asking.link})",
-        f"**Evidence**: {shown(asking.folder)}; `report.md` is added when the run ends.",
+        f"**Evidence**: {shown(asking.folder)}; the reports are added when the run ends.",
     )
     return "## Before you answer\n\n" + "\n".join(f"- {line}" for line in lines)
 
@@ -385,7 +385,7 @@ def _verdict(judged: JudgeDocument | None) -> str:
     ]
     header = ("Topic", "This run", "Whole topic", "Proved in total", "Compared by this run")
     more = f"\n\n… and {len(topics) - MAX_TOPICS:,} more topics." if len(topics) > MAX_TOPICS else ""
-    return f"## Verdict on the copy: {judged.verdict}\n\n{table(header, rows)}{more}"
+    return f"## Verdict on the copy: {judged.verdict}\n\n{aligned_table(header, rows)}{more}"
 
 
 def _whole(topic: JudgedTopic) -> tuple[str, str]:

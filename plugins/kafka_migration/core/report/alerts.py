@@ -28,7 +28,8 @@ class Alert:
 
     `at` is written as people read it (`LocalTime`). `link` leads to the run in Airflow, or to its question; `act` is
     the first thing to do if that is more exact than the first step of the kind. An event that may happen several times
-    in one run has a different `once` each time. An `instruction` is what the message begins with.
+    in one run has a different `once` each time. An `instruction` is what the message begins with. `report` leads to
+    the report of a run that has ended.
     """
 
     kind: AlertKind
@@ -41,6 +42,7 @@ class Alert:
     lines: tuple[str, ...] = ()
     once: str = ""
     instruction: str = ""
+    report: str = ""
 
     @property
     def subject(self) -> str:
@@ -60,7 +62,7 @@ class Alert:
         """The whole message as plain text."""
         run = f"Run: {run_name(self.run.holder)} of {self.run.dag_id}"
         lines = (self.subject, "", *self.lines, f"What to do: {self.next_act}", f"Sent: {self.at}", run, self.link)
-        return "\n".join(lines)
+        return "\n".join((*lines, *((f"Report: {self.report}",) if self.report else ())))
 
     @property
     def html(self) -> str:
@@ -75,6 +77,7 @@ class Alert:
             "migration": self.migration,
             "run": str(self.run),
             "link": self.link,
+            "report": self.report,
             "codes": list(self.codes),
             "next_act": self.next_act,
             "subject": self.subject,

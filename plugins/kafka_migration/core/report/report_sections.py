@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kafka_migration.core.cutover.approval import Ask
 from kafka_migration.core.cutover.plan_page import more_words, offsets_words
 from kafka_migration.core.groups.offsets_plan import OffsetsMove, OffsetsPlan
 from kafka_migration.core.kafka.offsets import offsets_of
 from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.report.first_page import MOVED, proved, still_charts, still_words, to_keep
 from kafka_migration.core.report.run_document import Deadline, GroupResult, RunDocument
 from kafka_migration.core.report.sections import (
     Line,
@@ -27,7 +29,7 @@ from kafka_migration.core.rollback.decommission import may_go
 from kafka_migration.core.run.stand_still import PhaseTime, StandStill
 from kafka_migration.core.text.local_time import LocalTime
 from kafka_migration.core.text.shortened import LONGEST_SENTENCE, MOST_NAMES, some
-from kafka_migration.core.text.terminal_text import duration, record_count
+from kafka_migration.core.text.terminal_text import counted, duration, record_count
 from kafka_migration.core.validation.difference_words import describe_counts, kcat_command
 from kafka_migration.core.validation.differences import Difference
 from kafka_migration.core.validation.judge_document import JudgedDifferences, JudgedTopic
@@ -35,17 +37,20 @@ from kafka_migration.core.watching.producers_question import ProducersAsk
 
 
 def report_of(run: RunDocument) -> Section:
-    """Return the report: a section with the result, and a part for each subject that the run has."""
+    """Return the report: a section with the result, and a part for each subject that the run has.
+
+    The first page is for readers who were not there; the details begin with what is wrong.
+    """
     accepted = run.steps.preflight.accepted if run.steps.preflight else ()
-    parts = (
+    still = standing_still(run) or _still_not_known(run)
+    first = (proved(run), section_of("Who", tuple(decisions(run))), still, to_keep(run))
+    details = (
         section_of("What is wrong", finding_lines(run.findings)),
-        section_of("Worth knowing", finding_lines(run.warnings)),
-        section_of("Accepted by the migration file", finding_lines(accepted)),
         _ready(run),
         section_of("What to do next", run.next_steps, is_numbered=True),
-        section_of("Who", tuple(decisions(run))),
+        section_of("Worth knowing", finding_lines(run.warnings)),
+        section_of("Accepted by the migration file", finding_lines(accepted)),
         _times(run),
-        standing_still(run),
         topic_list(run),
         topics(run),
         differences(run),
@@ -56,7 +61,14 @@ def report_of(run: RunDocument) -> Section:
         section_of("MirrorMaker", tuple(_mirror(run))),
         table_of("Tasks", ("Task", "State"), tuple((task, state or "not run") for task, state in run.tasks.items())),
     )
-    return Section(_title(run), facts=tuple(_identity(run)), parts=tuple(each for part in parts for each in part))
+    parts = [each for part in details for each in part]
+    begun = (replace(parts[0], begins_page=True), *parts[1:]) if parts else ()
+    return Section(
+        _title(run),
+        tuple(_answer(run)),
+        facts=tuple(_identity(run)),
+        parts=(*(s for part in first for s in part), *begun),
+    )
 
 
 def _title(run: RunDocument) -> str:
@@ -69,6 +81,17 @@ def _result(run: RunDocument) -> str:
     if run.mode in {Mode.RESTORE, Mode.FAIL_BACK}:
         return f"rollback ({run.outcome})"
     return f"{run.verdict or 'no verdict'} ({run.outcome})"
+
+
+def _answer(run: RunDocument) -> Iterator[Line]:
+    """Yield the findings of the run in a sentence, and whether a cutover may follow."""
+    if run.findings:
+        codes = some(run.codes)
+        yield Strong("Something is wrong"), f": {codes}. “What is wrong” says what, “What to do next” what to do."
+    elif run.has_failed:
+        yield Strong("The run failed"), " without a finding. “What to do next” says where to look."
+    if run.readiness:
+        yield "Ready for a cutover: ", Strong("yes" if run.readiness.is_ready else "no"), "."
 
 
 def _identity(run: RunDocument) -> Iterator[Line]:
@@ -142,19 +165,27 @@ def standing_still(run: RunDocument) -> tuple[Section, ...]:
         ("Together", *(side.together for side in sides)),
         ("Besides: waiting for an answer", *("–" if s.person_s is None else duration(s.person_s) for s in sides)),
     )
-    would = run.mode == Mode.REHEARSE
-    title = f"How long producers and consumers {'would stand' if would else 'stood'} still"
-    notes = _REHEARSED if would else tuple(_still_limits(found, run.local))
-    return table_of(title, ("Phase", "Producers", "Consumers"), rows, notes=notes)
+    notes = _REHEARSED if run.mode == Mode.REHEARSE else tuple(_still_limits(found, run.local))
+    return table_of(
+        _still_title(run), ("Phase", "Producers", "Consumers"), rows, notes=notes, charts=still_charts(found)
+    )
+
+
+def _still_title(run: RunDocument) -> str:
+    return f"How long producers and consumers {'would stand' if run.mode == Mode.REHEARSE else 'stood'} still"
+
+
+def _still_not_known(run: RunDocument) -> tuple[Section, ...]:
+    """Return that nothing was measured in a run that could have measured it."""
+    is_asked = run.mode in {Mode.CUTOVER, Mode.REHEARSE}
+    return (Section(_still_title(run), ("Not known: the run did not measure it.",)),) if is_asked else ()
 
 
 _REHEARSED = ("A cutover also has a fence, copies what arrived before it, and writes the offsets of the groups.",)
 
 
 def _still(time: PhaseTime | None) -> str:
-    if time is None:
-        return "–"
-    return "not measured" if time.seconds is None else duration(time.seconds)
+    return "–" if time is None else still_words(time)
 
 
 def _still_limits(found: StandStill, local: LocalTime) -> Iterator[str]:
@@ -208,7 +239,6 @@ def _mirror(run: RunDocument) -> Iterator[Line]:
 # The evidence holds the whole plan.
 MAX_ROWS = 300
 MAX_NOTES = 100
-_WRITTEN = {"moved", "already_moved"}
 _NOT_WRITTEN = "not written"
 # The results of a rollback, where "moved" would mean the opposite.
 _ROLLED_BACK = {"moved": "put back", "already_moved": "already there", "not_written": "nothing written"}
@@ -218,9 +248,10 @@ def groups(run: RunDocument) -> tuple[Section, ...]:
     """Return the section on the consumer groups; none if no group was planned."""
     is_rollback = run.steps.rollback_plan is not None
     where = "Result" if is_rollback else "On the target"
-    header = ("Group", "Plan", where, "Partitions", "Delivered again", "Reasons")
+    header = ("Group", "Plan", where, "Partitions", "Delivered again")
     rows = tuple(_group_row(group, is_rollback) for group in run.groups)
-    return table_of("Consumer groups", header, rows, parts=(*_offsets(run), *_notes(run)))
+    why = tuple((Name(each.group), f": {_reasons(each.reasons)}") for each in run.groups if each.reasons)
+    return table_of("Consumer groups", header, rows, facts=why, parts=(*_offsets(run), *_notes(run)))
 
 
 def _group_row(group: GroupResult, is_rollback: bool) -> tuple[Line, ...]:
@@ -231,7 +262,6 @@ def _group_row(group: GroupResult, is_rollback: bool) -> tuple[Line, ...]:
         words.get(group.outcome, group.outcome.replace("_", " ")),
         f"{group.partitions:,}",
         record_count(group.delivered_again),
-        _reasons(group.reasons),
     )
 
 
@@ -252,9 +282,10 @@ def _offsets(run: RunDocument) -> tuple[Section, ...]:
     """Return one row per group and partition of a cutover's plan."""
     plan = run.steps.offsets_plan and run.steps.offsets_plan.plan
     rows = tuple(_offset_rows(run, plan)) if plan else ()
-    after = "Target now" if any(group.outcome in _WRITTEN for group in run.groups) else "Planned"
-    header = ("Group", "Partition", "Source", "Target before", after, "Unread (at most)")
-    return table_of("Offsets", header, rows[:MAX_ROWS], notes=_more(len(rows) - MAX_ROWS, "partitions"))
+    after = "Target now" if any(group.outcome in MOVED for group in run.groups) else "Planned"
+    header = ("Group", "Partition", "Source", "Target before", after, "Unread")
+    lead = ("Unread is an upper bound.",)
+    return table_of("Offsets", header, rows[:MAX_ROWS], lead=lead, notes=_more(len(rows) - MAX_ROWS, "partitions"))
 
 
 def _offset_rows(run: RunDocument, plan: OffsetsPlan) -> Iterator[tuple[Line, ...]]:
@@ -274,7 +305,7 @@ def _rows_of(plan: OffsetsPlan, move: OffsetsMove, written: str) -> Iterator[tup
             (Name(partition.topic), f" {partition.partition}"),
             _offset(committed.get(partition)) if is_alone else "–",
             _offset(move.before.get(partition)),
-            f"{offset:,}" if written in {*_WRITTEN, _NOT_WRITTEN} else f"{offset:,} ({written})",
+            f"{offset:,}" if written in {*MOVED, _NOT_WRITTEN} else f"{offset:,} ({written})",
             "not known" if end is None else f"{max(0, end - offset):,}",
         )
 
@@ -299,7 +330,7 @@ def topic_list(run: RunDocument) -> tuple[Section, ...]:
 def _by_pattern(run: RunDocument) -> Iterator[str]:
     found = run.steps.topic_list
     if found:
-        yield f"Selected by the names and patterns of the migration file: {len(found.topics):,} topics."
+        yield f"Selected by the names and patterns of the migration file: {counted(len(found.topics), 'topic')}."
         if found.new:
             yield f"New on the source: {some(found.new)}."
         if found.vanished:
@@ -309,9 +340,15 @@ def _by_pattern(run: RunDocument) -> Iterator[str]:
 
 def topics(run: RunDocument) -> tuple[Section, ...]:
     """Return the verdict on each topic, and the first reasons of those that are not proved as a whole."""
-    verdict_of = "the interval" if run.interval else "this run"
-    header = ("Topic", f"Verdict of {verdict_of}", "Source records", "Target records", "Whole topic", "Proved in total")
-    return table_of("Validation", header, tuple(map(_topic_row, run.topics)), facts=tuple(_topic_reasons(run)))
+    header = ("Topic", "Interval" if run.interval else "This run", "Source", "Target", "Whole topic", "Proved")
+    rows, why = tuple(map(_topic_row, run.topics)), tuple(_topic_reasons(run))
+    return table_of("Validation", header, rows, lead=_OF_TOPICS, facts=why)
+
+
+_OF_TOPICS = (
+    "Source and target have the records that this run compared. The whole topic has the verdict of all runs together, "
+    "and the records on the target that they prove.",
+)
 
 
 def _topic_row(topic: JudgedTopic) -> tuple[Line, ...]:

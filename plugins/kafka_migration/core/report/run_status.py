@@ -227,10 +227,14 @@ _MAX_CODES = 3
 _OURS = re.compile(rf"(?:{'|'.join(Mode)}) · ")
 
 
-def run_note(run: RunDocument) -> str:
-    """Return the note of a run, such as `cutover · PASS · 260,000 records · CHG-1234`."""
+def run_note(run: RunDocument, report: str = "") -> str:
+    """Return the note of a run, such as `cutover · PASS · 260,000 records · CHG-1234`, with a link to its report.
+
+    Airflow shows a note as Markdown. A link that leaves no space for a user's own note is left out.
+    """
     line = " · ".join(" ".join(part.split()) for part in _parts(run) if part)
-    return line if len(line) <= MAX_NOTE else f"{line[: MAX_NOTE - 1]}…"
+    note = line if len(line) <= MAX_NOTE else f"{line[: MAX_NOTE - 1]}…"
+    return f"{note} · [report]({report})" if 0 < len(report) <= MAX_NOTE else note
 
 
 def joined_notes(ours: str, present: str | None) -> str:

@@ -64,10 +64,30 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class ChartBar:
+    """A bar of a chart: what it stands for, where it begins, how long it is, and its amount in words."""
+
+    label: str
+    begin: float
+    amount: float
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Bars on a scale from 0 to `end`. The text of its section has the same values, for formats without drawings."""
+
+    title: str
+    bars: tuple[ChartBar, ...]
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """A part of a report. Its content follows in the order of the fields; `is_numbered` is about the facts.
 
-    `lead` and `notes` are paragraphs, `facts` the lines of a list, `parts` sections one level deeper.
+    `lead` and `notes` are paragraphs, `facts` the lines of a list, `parts` sections one level deeper. `charts` follow
+    the list. A section that `begins_page` does so in print.
     """
 
     title: Line
@@ -77,6 +97,8 @@ class Section:
     notes: tuple[Line, ...] = ()
     parts: tuple[Section, ...] = ()
     is_numbered: bool = False
+    charts: tuple[Chart, ...] = ()
+    begins_page: bool = False
 
 
 def section_of(title: Line, facts: tuple[Line, ...], *, is_numbered: bool = False) -> tuple[Section, ...]:
@@ -93,9 +115,10 @@ def table_of(
     facts: tuple[Line, ...] = (),
     notes: tuple[Line, ...] = (),
     parts: tuple[Section, ...] = (),
+    charts: tuple[Chart, ...] = (),
 ) -> tuple[Section, ...]:
     """Return a section with a table, and with the other content of a section; none if the table has no rows."""
-    return (Section(title, lead, Table(header, rows), facts, notes, parts),) if rows else ()
+    return (Section(title, lead, Table(header, rows), facts, notes, parts, charts=charts),) if rows else ()
 
 
 def finding_lines(findings: Iterable[Finding]) -> tuple[Line, ...]:

@@ -50,6 +50,11 @@ class JudgedTopic(Document):
         return self.whole is not None and self.whole.proved
 
     @property
+    def differs(self) -> bool:
+        """Whether this run or all runs together found a difference."""
+        return Verdict.FAIL in {self.verdict, self.whole_verdict}
+
+    @property
     def standing(self) -> str:
         """The verdict of all runs together, in words."""
         return self.whole.standing if self.whole else "not yet compared"

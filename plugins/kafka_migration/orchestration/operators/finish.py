@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class FinishOperator(MigrationOperator):
     """The last step and only leaf of the DAG: a teardown that decides how the run ends.
 
-    It frees the reservation if this run holds it, and writes `run.json` and `report.md`. It fails the run unless every
+    It frees the reservation if this run holds it, and writes `run.json` and the reports. It fails the run unless every
     task succeeded or was skipped as its mode expects. A late run (`BEHIND`, `VALIDATION_PENDING`) fails or warns,
     depending on `nightly.when_late`. A run outside its window, which has nothing to do, succeeds.
 
@@ -68,7 +68,7 @@ class FinishOperator(MigrationOperator):
         document, ended = finished.document, finished.ended
         self._leave_note(context, document)
         verdict, path = document.verdict, ended.evidence
-        self.log.info("%s, verdict %s. Evidence: %s and report.md next to it", document.outcome, verdict, path)
+        self.log.info("%s, verdict %s. Evidence: %s and the reports next to it", document.outcome, verdict, path)
         self._tell(run, finished)
         if document.has_failed:
             log_findings(ended.findings)
@@ -87,8 +87,9 @@ class FinishOperator(MigrationOperator):
         from kafka_migration.core.report.run_status import run_note
         from kafka_migration.orchestration.task.note_writer import NOTE_KEY
 
+        link = ReportLink().get_link(self, ti_key=document)
         try:
-            context["ti"].xcom_push(key=NOTE_KEY, value=run_note(document))
+            context["ti"].xcom_push(key=NOTE_KEY, value=run_note(document, link))
         except Exception:
             self.log.warning("The note of the run could not be set.", exc_info=True)
 

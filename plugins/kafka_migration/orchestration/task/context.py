@@ -19,6 +19,7 @@ from kafka_migration.core.migration.settings import Insecurity, Mode
 from kafka_migration.core.report.alerts import run_link
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import Interval, RunType
+from kafka_migration.orchestration.report_link import report_link
 from kafka_migration.orchestration.task.digest_store import TaskShelf, TriggerShelf
 from kafka_migration.steps.run.deployment import Deployment
 from kafka_migration.steps.run.migration_run import MigrationRun
@@ -91,13 +92,22 @@ def run_from(arguments: Mapping[str, Any]) -> MigrationRun:
 def deployment() -> Deployment:
     """Return what this Airflow is to a run: its configuration, its connections, its variables."""
     made = airflow_deployment(VariableAnchor, link_to)
-    return replace(made, send_metrics=emit, spark_path=lambda path: settings.evidence_place().for_spark(path))
+    spark_path = lambda path: settings.evidence_place().for_spark(path)  # noqa: E731
+    return replace(made, send_metrics=emit, report_link=report_link_to, spark_path=spark_path)
+
+
+def report_link_to(identity: RunIdentity) -> str:
+    """Return the URL of the report of a run, based on `[api] base_url`."""
+    return report_link(_base_url(), identity.dag_id, identity.run_id)
 
 
 def link_to(identity: RunIdentity, task_id: str = "") -> str:
     """Return the URL of a run in Airflow's UI, or of a task's Required Action, based on `[api] base_url`."""
-    base_url = conf.get("api", "base_url", fallback="") or "http://localhost:8080"
-    return run_link(base_url, identity.dag_id, identity.run_id, task_id)
+    return run_link(_base_url(), identity.dag_id, identity.run_id, task_id)
+
+
+def _base_url() -> str:
+    return conf.get("api", "base_url", fallback="") or "http://localhost:8080"
 
 
 def cluster_at(connection_id: str, insecure: Collection[str] = ()) -> KafkaCluster:

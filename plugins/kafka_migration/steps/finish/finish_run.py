@@ -126,7 +126,7 @@ def finish_run(run: MigrationRun, tasks: EndedTasks) -> Finished:
     _send_metrics(run, document.outcome, released)
     link = run.deployment.run_link(run.identity, "")
     alert = ended_alert(run.name, run.identity, run.now_words(), link, ended, _topics(run))
-    return Finished(document, ended, alert)
+    return Finished(document, ended, alert and replace(alert, report=run.deployment.report_link(run.identity)))
 
 
 def _topics(run: MigrationRun) -> Collection[str]:

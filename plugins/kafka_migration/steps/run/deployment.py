@@ -24,6 +24,10 @@ def _nowhere(*metrics: Metric) -> None:
     """Send no metrics."""
 
 
+def _no_page(_: RunIdentity) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Deployment:
     """What a run needs from the place where it runs. Airflow's is made in `airflow_adapters/deployment_factory.py`.
@@ -36,6 +40,7 @@ class Deployment:
     :param open_registry: returns the schema registry of a connection; connects on its first use
     :param client_settings: returns the librdkafka settings of a cluster's connection
     :param run_link: returns the address in Airflow's UI of a run, or of the question that one of its tasks asks
+    :param report_link: returns the address of a run's report; empty: nothing serves it
     :param spark_path: returns how Spark spells a path below the evidence root
     :param send_metrics: sends metrics (`core.report.metrics.Metric`); never raises
     :param timezone: the time zone in which people read moments of a migration whose file names none
@@ -50,6 +55,7 @@ class Deployment:
     client_settings: Callable[[Cluster], Mapping[str, Any]]
     run_link: Callable[[RunIdentity, str], str]
     engine_of: Callable[..., AnyEngine] = engine_of
+    report_link: Callable[[RunIdentity], str] = _no_page
     spark_path: Callable[[str], str] = str
     send_metrics: Callable[..., None] = _nowhere
     timezone: str = "UTC"
