@@ -85,8 +85,8 @@ class DifferenceKind(RowEnum):
         act=f"{_KILLED}, and follow `kafka-migration explain COPY_DIFFERS`.",
     )
     DUPLICATE = _KindRow(
-        "the target holds the record more often than the source, as after a replay; first occurrences are in the "
-        "source's order",
+        "the target has the record more often than the source, as after a restart of MirrorMaker; the first copies "
+        "are in the source's order",
         may_be_tail=True,
         tolerated=lambda tolerance, replayed: tolerance.duplicates if replayed else 0,
         tolerated_as=Code.RECORDS_REPLAYED,
@@ -107,7 +107,8 @@ class DifferenceKind(RowEnum):
         "damaged.",
     )
     MOVED = _KindRow(
-        "the record is in another target partition than the rest of its key (by position: than on the source)",
+        "by key: the record is in another target partition than the other records of its key; by position: in "
+        "another partition than on the source",
         changes_with_partitions=True,
         cause="A producer chose partitions in another way, or the topic got partitions during the copy.",
     )
@@ -128,23 +129,23 @@ class DifferenceKind(RowEnum):
     )
     COMPACTED = _KindRow("compaction explains what a side lacks", is_compacted=True, act=_NOTHING)
     EXPIRED = _KindRow(
-        "one side has the first records of a key, and the log of the other begins after them",
+        "only one side has the first records of a key, because the other side has deleted the beginning of its log",
         is_unknown=True,
         cause="The retention or a client deleted the beginning of that log.",
         act=_UNPROVED,
     )
     UNPROVED = _KindRow(
-        "as `compacted`, but the tombstone that would explain it can no longer be read; or the key is in several "
-        "source partitions of a compacted topic",
+        "possibly compaction, but not proved: the tombstone can no longer be read, or the key is in several source "
+        "partitions",
         is_unknown=True,
         is_unproved=True,
         act=_UNPROVED,
     )
     INTERLEAVED = _KindRow("no damage: several source partitions hold the key", is_damage=False, act=_NOTHING)
     UNCLASSIFIED = _KindRow(
-        "the digests differ, and nothing more is known: the data could not be read again or changed between the "
-        "readings, both sides together have more than a million records of the key, or (by position) both sides have "
-        "little in common",
+        "the hashes differ, but the cause is unknown: the second reading failed, the data changed between the "
+        "readings, the key has more than a million records on both sides together, or (by position) the sides have "
+        "few records in common",
         act="Trigger mode `validate` to compare again. If the label remains, follow "
         "`kafka-migration explain COPY_DIFFERS`.",
     )
