@@ -237,4 +237,5 @@ def test_alerts_of_the_documentation_can_be_read(migration_text: str) -> None:
         assert f"\n| `{kind}` | {kind.meaning} |\n" in unlinked
     runbook = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", (ROOT / "docs/runbook.md").read_text())
     table = "".join(f"| `{kind}` | {kind.urgency} | {kind.first_step} |\n" for kind in AlertKind)
-    assert f"\n\n| Alert | Act | First step |\n|---|---|---|\n{table}\n" in runbook.partition("\n## ")[2].partition("\n## ")[0]
+    section = runbook.partition("\n## ")[2].partition("\n## ")[0]
+    assert f"\n\n| Alert | Act | First step |\n|---|---|---|\n{table}\n" in section

@@ -67,8 +67,8 @@ class AlertKind(RowEnum):
     FAILED = _AlertRow(
         "the copy is not proved",
         "The verdict is `FAIL` or `NOT_VERIFIABLE`.",
-        "Do not start or approve a cutover. `kafka-migration verdict <name>` lists the topics and the reasons. A cutover "
-        "that failed before `sync_offsets` moved no group: its clients can start on the source again.",
+        "Do not start or approve a cutover. `kafka-migration verdict <name>` lists the topics and the reasons. A "
+        "cutover that failed before `sync_offsets` moved no group: its clients can start on the source again.",
         Urgency.TODAY,
         True,
     )
@@ -122,8 +122,8 @@ class AlertKind(RowEnum):
         "no answer while MirrorMaker runs",
         "A cluster, the MirrorMaker host or the evidence root has not answered for `watch.stall_after`. It is sent "
         "once per silence.",
-        "Make the cluster, host or evidence root that the alert names reachable again. Nothing was stopped, and the run "
-        "continues when it answers.",
+        "Make the cluster, host or evidence root that the alert names reachable again. Nothing was stopped, and the "
+        "run continues when it answers.",
         Urgency.NOW,
         False,
     )
