@@ -242,13 +242,13 @@ def test_result_of_a_later_attempt_cannot_be_hidden(ended: World) -> None:
 def test_result_of_an_attempt_that_never_was_is_found(ended: World, way: Callable[[World], CheckedReport]) -> None:
     """A folder of a further attempt does not become the run's report."""
     first = ended.run.evidence.folder
-    shutil.copytree(first, first.with_name("attempt-2"))
-    result = first.with_name("attempt-2") / "run.json"
-    result.write_text(json.dumps({**json.loads(result.read_text()), "attempt": 2}))
+    shutil.copytree(first, first.with_name("attempt-999999999"))
+    result = first.with_name("attempt-999999999") / "run.json"
+    result.write_text(json.dumps({**json.loads(result.read_text()), "attempt": 999_999_999}))
     found = way(ended)
 
     assert UNCHANGED is not found.answer
-    assert way is by_ledger or FileState.ADDED is wrong(found)["attempt-2/run.json"]
+    assert way is by_ledger or FileState.ADDED is wrong(found)["attempt-999999999/run.json"]
 
 
 def _without(path: Path) -> None:
@@ -264,15 +264,15 @@ def _folder_linked(path: Path) -> None:
 @pytest.mark.parametrize("damage", [_without, _folder_linked])
 @pytest.mark.parametrize("of_run", [True, False])
 def test_folder_that_is_gone_is_found(
-    ended: World, way: Callable[[World, str], CheckedReport], damage: Callable[[Path], None], of_run: bool
+    ended: World, way: Callable[[World, str | None], CheckedReport], damage: Callable[[Path], None], of_run: bool
 ) -> None:
     """If the folder of a run or of its attempt was deleted or replaced by a link, its files are missing."""
     attempt = ended.run.evidence.folder
     damage(attempt.parent if of_run else attempt)
-    found = way(ended, ended.identity.holder)
-
-    assert CHANGED is found.answer
-    assert FileState.MISSING is wrong(found)["attempt-1/run.json"]
+    for run in (None, ended.identity.holder):
+        found = way(ended, run)
+        assert CHANGED is found.answer
+        assert FileState.MISSING is wrong(found)["attempt-1/run.json"]
 
 
 def test_what_a_killed_task_left_is_not_used(ended: World) -> None:

@@ -102,7 +102,8 @@ def checked_report(store: MigrationStore, run: RunFolder, airflow: AskedAirflow)
     attempt = run.asked or max((*kept.reported, there))
     if attempt not in kept.reported and result.document is None:
         raise result.problem or Refused([no_report(run)])
-    found = {name: file for number in range(1, attempt + 1) for name, file in run.found(number).items()}
+    attempts = {number for number in (*_attempts(run), *map(attempt_of, kept.source.digests)) if 0 < number <= attempt}
+    found = {name: file for number in attempts for name, file in run.found(number).items()}
     document = None
     if attempt == there:
         document, found[f"attempt-{attempt}/{RUN_FILE}"] = result.document, result.file
@@ -128,6 +129,14 @@ def _result(run: RunFolder) -> tuple[int, RunResult]:
         return there, run.result(there) if there else RunResult(FoundFile())
     except EvidenceUnreadable as error:
         return 0, RunResult(FoundFile(), problem=error)
+
+
+def _attempts(run: RunFolder) -> list[int]:
+    """Return the attempts with a folder; none if something else is in the place of the run's folder."""
+    try:
+        return run.attempts()
+    except EvidenceUnreadable:
+        return []
 
 
 def _identity(run: RunFolder, document: RunDocument | None) -> RunIdentity | None:
@@ -161,10 +170,7 @@ def _of_airflow(store: MigrationStore, identity: RunIdentity, airflow: AskedAirf
         return {}, f"Airflow refused the question: {error.findings[0].found}"
     except TransientError as error:
         return {}, f"Airflow did not answer: {error}"
-    return (
-        digests,
-        "" if digests else _NOT_KEPT,
-    )
+    return digests, "" if digests else _NOT_KEPT
 
 
 def _sources(
@@ -200,7 +206,7 @@ def _gaps(run: RunFolder, kept: _Kept, files: Sequence[VerifiedFile], attempt: i
                 f"could change {RUN_FILE} together with the ledger and with the files whose digests it has."
             )
         unknown = [each.file for each in files if each.state is FileState.NOT_CHECKED and each is not result]
-        if later := [number for number in run.attempts() if number > attempt] if run.asked is None else []:
+        if later := [number for number in _attempts(run) if number > attempt] if run.asked is None else []:
             yield f"Attempt {later[-1]}, which has no {RUN_FILE}: it has not ended, or its {RUN_FILE} was deleted."
     if unknown:
         yield f"{some(unknown)}: no digest is kept of them."
