@@ -227,10 +227,11 @@ class LiveMigration:
         return LedgerStore(Path(self._sandbox.state.evidence_root), self.name).read()
 
     def ledger_entries(self, kind: str = "") -> list[dict[str, Any]]:
-        """Return the ledger's entries of one kind, or all but those that say which run has reserved the migration."""
+        """Return the ledger's entries of one kind, or all but those with which each run begins and ends."""
         folder = LedgerStore(Path(self._sandbox.state.evidence_root), self.name).folder
         entries = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
-        return [entry for entry in entries if entry["kind"] == kind or (not kind and entry["kind"] != "reserved")]
+        of_each_run = {"reserved", "reported"}
+        return [entry for entry in entries if entry["kind"] == kind or (not kind and entry["kind"] not in of_each_run)]
 
     def source_state(self) -> tuple[set[str], set[str]]:
         """Return the source's topics and groups; Kafka's own topics come and go with any reader."""
