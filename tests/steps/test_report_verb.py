@@ -68,14 +68,14 @@ def folder(world: World) -> Path:
 def test_report_is_the_file_of_the_run(ended: World, form: ReportFormat, capsys: pytest.CaptureFixture[str]) -> None:
     """Each format is printed byte for byte as the run wrote it, by default that of the run that ended last."""
     assert 0 == reported(ended, "--format", str(form))
-    assert ((folder(ended) / form.file).read_text(), "") == capsys.readouterr()
+    assert ((folder(ended) / form.file).read_bytes().decode(), "") == capsys.readouterr()
 
 
 def test_report_of_an_earlier_version_is_made(ended: World, capsys: pytest.CaptureFixture[str]) -> None:
     """A format that the run did not write is made of its `run.json`, which is said on standard error."""
     for form in ReportFormat:
         path = folder(ended) / form.file
-        text = path.read_text()
+        text = path.read_bytes().decode()
         path.unlink()
         assert 0 == reported(ended, "--format", str(form))
         out, err = capsys.readouterr()
