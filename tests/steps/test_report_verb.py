@@ -19,6 +19,7 @@ from kafka_migration.steps.answers.kept_migration import MigrationStore
 from kafka_migration.steps.answers.run_folders import run_folder
 from tests.contract import airflow_server
 from tests.contract.airflow_server import AirflowServer
+from tests.json_fields import undocumented
 from tests.steps.kept import KEY
 from tests.steps.test_tampering import cutover, until
 from tests.steps.world import World
@@ -214,6 +215,7 @@ def test_check_without_airflow_says_what_it_could_not_check(ended: World, capsys
     """Without an Airflow that confirms the digests the exit code is 5, and the reason is said."""
     assert 5 == reported(ended, "--verify", "-o", "json")
     answer: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert set() == undocumented("report", answer)
     (reason,) = answer["not_checked"]
 
     assert "not fully checked" == answer["answer"]

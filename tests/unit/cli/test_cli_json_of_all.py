@@ -29,6 +29,7 @@ ALONE = {
     "completion": ["completion", "bash"],
     "decommission": ["decommission", "new", "--evidence-root", "evidence"],
     "discover": ["discover", "--bootstrap", "h", "--preset", "msk"],
+    "explain": ["explain", "GAP"],
     "import": ["import", "mm2.properties", "--name", "orders"],
     "lint": ["lint", "mm2.properties"],
     "lint --effective": ["lint", "--effective", "mm2.properties"],
@@ -43,6 +44,7 @@ ALONE = {
 ELSEWHERE = {
     "plan": "tests/airflow/test_plan_verb.py",
     "preflight": "tests/airflow/test_preflight_verb.py",
+    "report": "tests/steps/test_report_verb.py",
     "source-acls": "tests/airflow/test_source_acls_verb.py",
     "spark-archive": "tests/airflow/test_spark_archive.py",
     "stop": "tests/unit/cli/test_cli_json_of_all.py",
