@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.junit_cases import findings_case
 from kafka_migration.core.groups.offsets_plan import GroupVerdict
 from kafka_migration.core.migration.settings import Mode
@@ -22,13 +21,6 @@ from kafka_migration.core.text.junit import CaseOutcome, JunitCase, JunitSuite, 
 from kafka_migration.core.validation.judge_document import JudgedTopic
 
 PASSED, FAILED, ERROR, SKIPPED = CaseOutcome
-_NO_ANSWER = {
-    Code.CLUSTER_UNREACHABLE,
-    Code.FACT_UNKNOWN,
-    Code.REGISTRY_UNREACHABLE,
-    Code.SSH_UNREACHABLE,
-    Code.UNREACHABLE,
-}
 
 
 def render_junit(run: RunDocument) -> str:
@@ -77,7 +69,7 @@ def _of_run(run: RunDocument) -> JunitCase:
 # Nothing measures the time of a check, a topic or a group, which the format writes as 0.
 def _of_check(check: CheckDocument) -> JunitCase:
     if check.findings:
-        is_unknown = all(finding.code in _NO_ANSWER for finding in check.findings)
+        is_unknown = all(finding.code.is_unanswered for finding in check.findings)
         case = findings_case(check.check, check.findings)
         return replace(case, outcome=ERROR if is_unknown else FAILED, seconds=0)
     is_skipped = check.state not in {"passed", "accepted"}

@@ -57,6 +57,7 @@ class _CodeRow(NamedTuple):
     contradicts: bool = False
     late: str = ""
     of_a_cutover: bool = False
+    is_unanswered: bool = False
 
 
 _file = partial(_CodeRow, CodeArea.FILE)
@@ -87,7 +88,7 @@ class Code(RowEnum):
     `one_by_one`: findings of one cause are not merged, because each is read or corrected on its own. `contradicts`: it
     is about the present copy and invalidates what earlier runs proved. `late` is the outcome of a run that only ended
     before everything was done. `of_a_cutover`: people or producers ended the cutover, which is no failure of
-    MirrorMaker.
+    MirrorMaker. `is_unanswered`: a question got no answer, so it is unknown whether something is wrong.
     """
 
     area: CodeArea
@@ -101,6 +102,7 @@ class Code(RowEnum):
     contradicts: bool
     late: str
     of_a_cutover: bool
+    is_unanswered: bool
 
     # The migration file
     MIGRATION_FILE_MISSING = _file(
@@ -208,6 +210,7 @@ class Code(RowEnum):
         cause="Its brokers are down, a firewall is in between, or they advertise addresses that this machine cannot "
         "reach.",
         more=more_steps.ADVERTISED_ADDRESSES,
+        is_unanswered=True,
     )
     PROTOCOL_DIFFERS = _cluster(
         "The listener of a Kafka cluster requires another `security.protocol` than the connection sets.",
@@ -280,6 +283,7 @@ class Code(RowEnum):
     REGISTRY_UNREACHABLE = _cluster(
         "A schema registry did not answer.",
         f"Check that the registry runs and that Airflow reaches it. {_NOTHING_STARTED}",
+        is_unanswered=True,
     )
     MANAGER_REFUSED = _command(
         "Ambari or Cloudera Manager refused a request, or another service answered at its address.",
@@ -448,6 +452,7 @@ class Code(RowEnum):
         cause="The host or its SSH server is down, or the network between Airflow and the host is interrupted.",
         more=more_steps.HOST_IS_SILENT,
         commands=("status NAME",),
+        is_unanswered=True,
     )
     SSH_AUTH_FAILED = _host(
         "The MirrorMaker host refused the login.",
@@ -540,6 +545,7 @@ class Code(RowEnum):
         "A fact that a check of preflight needs could not be read.",
         f"{_WARNING} Do what the finding says; until then the check says nothing.",
         accepted="You know the fact that the check could not read.",
+        is_unanswered=True,
     )
     JAVA_MISSING = _host(
         "No Java was found on the MirrorMaker host.",
@@ -674,6 +680,7 @@ class Code(RowEnum):
         "Check that the service in the finding runs and that Airflow reaches its address. "
         "MirrorMaker was stopped, or stops when its lease expires. Copied records are kept.",
         cause="The service is down, or the network to it is interrupted.",
+        is_unanswered=True,
     )
     STOP_REQUESTED = _mirror(
         "An operator asked to stop mirroring during a cutover.",
