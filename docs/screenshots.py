@@ -75,7 +75,10 @@ class Picture:
         """Write the picture in both themes."""
         browser.resize(SIZE[0], self.height)
         for theme, ending in THEMES.items():
+            # The report is in a sandbox of its own, which has no storage and follows the system.
+            browser.open(url)
             browser.run(f"localStorage.setItem('theme', '{theme}'); localStorage.setItem('log_wrap', 'true')")
+            browser.prefer(theme)
             browser.open(f"{url}/{self.page}")
             for label in self.clicks:
                 browser.click(label)
@@ -99,7 +102,12 @@ BEFORE_THE_RUN = (
 def while_it_waits(run: str) -> tuple[Picture, ...]:
     """Return the pictures of a cutover that waits for its approval."""
     return (
-        Picture("progress", f"{run}/tasks/watch_lag", ("Stop producers of", " before ", "The fence is proved")),
+        Picture(
+            "progress",
+            f"{run}/tasks/watch_lag",
+            ("Stop producers of", " before ", "The fence is proved"),
+            height=1100,
+        ),
         Picture(
             "approval",
             f"{run}/tasks/approve/required_actions",

@@ -61,6 +61,12 @@ class Browser:
         frame = self.run("return outerHeight - innerHeight")
         self._call("POST", "/window/rect", {"width": width, "height": height + frame})
 
+    def prefer(self, theme: str) -> None:
+        """Let the system prefer a theme, `light` or `dark`."""
+        features = [{"name": "prefers-color-scheme", "value": theme}]
+        command = {"cmd": "Emulation.setEmulatedMedia", "params": {"features": features}}
+        self._call("POST", "/goog/cdp/execute", command)
+
     def in_frame(self, script: str) -> Any:
         """Run a script with `page`, the document in the frame of Airflow's UI."""
         return self.run(f"const page = document.querySelector('iframe').contentDocument; {script}")

@@ -63,7 +63,7 @@ def test_announcement_is_a_warning_and_evidence(scene: Scene) -> None:
 
     assert text.startswith("Stop producers of 2 topics on old_kafka before 00:10 UTC (10 minutes).")
     assert "orders, audit" in text
-    assert "until Tue 2030-01-01 00:10 UTC (cutover.fence_wait)" in text
+    assert "by Tue 2030-01-01 00:10 UTC (cutover.fence_wait)" in text
     assert text.endswith("/tasks/stop_producers/required_actions")
     assert proved.startswith("The fence is proved")
     assert ("announced", 1, "2030-01-01T00:00:00+00:00", "0") == (
@@ -137,7 +137,7 @@ def test_time_of_the_announcement_survives_a_restart(scene: Scene) -> None:
 
     assert (["FENCE_MOVING"], 600) == (codes(event), scene.clock.elapsed_s)
     assert ["announced"] == scene.stages()
-    assert 2 == len([line for line in scene.warnings if "until Tue 2030-01-01 00:10 UTC" in line])
+    assert 2 == len([line for line in scene.warnings if "by Tue 2030-01-01 00:10 UTC" in line])
 
 
 def test_proved_fence_survives_a_restart(scene: Scene) -> None:

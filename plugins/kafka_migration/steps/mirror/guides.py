@@ -232,7 +232,7 @@ class CutoverGuide(Guide):
             f"{stop.at(self.run.clock.now())} Topics: {stop.named()}. Stop everything that writes to them; consumers "
             f"and MirrorMaker continue. The copy of {self.run.name} is near the end of the source (lag {lag} offsets). "
             f"The source must receive no records and have no open transaction for {duration(stop.quiet_s)}. If that "
-            f"does not happen until {stop.deadline} (cutover.fence_wait), the run is refused.{answer}"
+            f"does not happen by {stop.deadline} (cutover.fence_wait), the run is refused.{answer}"
         )
 
     def _moment_of(self, monotonic_s: float) -> str:

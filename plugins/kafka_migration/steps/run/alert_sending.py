@@ -48,7 +48,7 @@ def producers_alert(run: MigrationRun, stop: StopProducers) -> Alert:
         lines=(
             f"Topics: {stop.named()}",
             "The copy is near the end of the source, which must now receive no records and have no open transaction "
-            f"for {duration(stop.quiet_s)}. If that does not happen until {stop.deadline}, the run is refused.",
+            f"for {duration(stop.quiet_s)}. If that does not happen by {stop.deadline}, the run is refused.",
         ),
         instruction=stop.at(run.clock.now()),
     )
