@@ -212,12 +212,12 @@ def _refused(asked: Asked) -> Iterator[str]:
 
 def _next_run(asked: Asked) -> Iterator[str]:
     text, seen = asked.page.facts.get("Next run", ""), asked.after
-    found = re.search(r"start before \w{3} (\S+?): ", text)
+    found = re.search(r"start before \w{3} (\S+ \S+) UTC: ", text)
     expected = None if seen.is_cut_over else seen.stopped_at and seen.stopped_at + seen.retention
     if expected is None:
         if "no limit is known" not in text:
             yield f"{text!r}, although the source may delete nothing that is needed"
-    elif not found or abs(datetime.fromisoformat(found[1]) - expected) > NEXT_RUN_WITHIN:
+    elif not found or abs(datetime.fromisoformat(f"{found[1]}+00:00") - expected) > NEXT_RUN_WITHIN:
         yield f"{text!r} instead of about {expected}"
 
 

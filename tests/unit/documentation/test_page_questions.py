@@ -44,7 +44,7 @@ def idle() -> Asked:
         step="",
         step_since=None,
         told_at=None,
-        facts={"Now": "No run is active.", "Next run": "must start before Wed 2030-01-09T12:00+00:00: a[0], retention"},
+        facts={"Now": "No run is active.", "Next run": "must start before Wed 2030-01-09 12:00 UTC: a[0], retention"},
         sections={
             READY: "Yes: 9 of 9 conditions are met.",
             "May the source be switched off?": "No: not all topics are cut over.",
@@ -163,7 +163,7 @@ def wrong_questions(asked: Asked, **shown: object) -> set[str]:
         (differing, {"sections": idle().page.sections}, "What did it refuse?"),
         (
             idle,
-            {"facts": {**idle().page.facts, "Next run": "must start before Thu 2030-01-10T12:00+00:00: x"}},
+            {"facts": {**idle().page.facts, "Next run": "must start before Thu 2030-01-10 12:00 UTC: x"}},
             "When must the next run start?",
         ),
         (
