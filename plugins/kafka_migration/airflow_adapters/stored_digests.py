@@ -18,6 +18,9 @@ def stored_by_tasks(dag_id: str, run_id: str) -> list[Any]:
     from airflow.utils.session import create_session
     from sqlalchemy import select
 
+    # PostgreSQL takes no text with a zero byte.
+    if "\0" in f"{dag_id}{run_id}":
+        return []
     wanted = select(XComModel).where(
         XComModel.dag_id == dag_id, XComModel.run_id == run_id, XComModel.key.startswith(KEY)
     )
@@ -29,9 +32,6 @@ def stored_of(run: RunIdentity) -> list[Any]:
     """Return what the tasks of a run stored, for the command line; raises `TransientError` without an answer."""
     from sqlalchemy.exc import SQLAlchemyError
 
-    # PostgreSQL takes no text with a zero byte.
-    if "\0" in f"{run.dag_id}{run.run_id}":
-        return []
     try:
         return stored_by_tasks(run.dag_id, run.run_id)
     except SQLAlchemyError as error:

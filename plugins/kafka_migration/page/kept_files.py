@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -11,10 +10,9 @@ from kafka_migration.adapters.store.document_files import Folder, read_whole
 from kafka_migration.adapters.store.evidence_store import RunEvidence
 from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.core.evidence.digests import LeftBehind, change_of, written
+from kafka_migration.core.evidence.evidence_documents import attempt_folder_name, attempt_of
 from kafka_migration.core.run.run_identity import RunIdentity, migration_of
 from kafka_migration.page import kept_in_airflow
-
-_FILE = re.compile(r"attempt-([1-9][0-9]{0,8})/([^/]+)", re.ASCII)
 
 
 class NotAsWritten(Exception):
@@ -34,8 +32,7 @@ class KeptFiles:
     @classmethod
     def of(cls, dag_id: str, run_id: str) -> KeptFiles | None:
         """Return a run of a migration; `None` for another DAG, or if Airflow keeps no digest of it."""
-        # PostgreSQL takes no text with a zero byte.
-        name = None if "\0" in run_id else migration_of(dag_id)
+        name = migration_of(dag_id)
         if name is None:
             return None
         digests = written(digests_in(kept_in_airflow.stored_by_tasks(dag_id, run_id), name))
@@ -43,8 +40,8 @@ class KeptFiles:
 
     def newest_attempt(self, file: str = "") -> int | None:
         """Return the newest attempt that wrote a file of this name, or any file."""
-        matches = (_FILE.fullmatch(name) for name in self.digests)
-        return max((int(found[1]) for found in matches if found and file in {"", found[2]}), default=None)
+        wrote = (attempt_of(name) for name in self.digests if file in {"", name.partition("/")[2]})
+        return max(filter(None, wrote), default=None)
 
     def evidence(self, attempt: int) -> RunEvidence:
         """Return the documents of the run, of which only unchanged ones are read."""
@@ -61,6 +58,6 @@ class KeptFiles:
             content = read_whole(self.evidence(attempt).folder / file, most)
         except FileNotFoundError:
             raise NotAsWritten("deleted") from None
-        if change_of(self.digests[f"attempt-{attempt}/{file}"], content):
+        if change_of(self.digests[f"{attempt_folder_name(attempt)}/{file}"], content):
             raise NotAsWritten("changed after `finish` wrote it")
         return content

@@ -42,6 +42,7 @@ from kafka_migration.core.evidence.digests import (
 from kafka_migration.core.evidence.evidence_documents import (
     Kind,
     ReadableKind,
+    attempt_folder_name,
     document_name,
     parse_document_name,
     run_folder_name,
@@ -86,7 +87,7 @@ class RunEvidence:
     def __init__(self, root: Folder, migration: str, run: RunIdentity, keeper: Keeper | None = None) -> None:
         self._run_folder = root / migration / run_folder_name(run)
         self.attempt = run.attempt
-        self.folder = self._run_folder / f"attempt-{run.attempt}"
+        self.folder = self._run_folder / attempt_folder_name(run.attempt)
         self._keeper = keeper
         # Documents whose digest was compared, by name. Each is read once in the lifetime of this object.
         self._checked: dict[str, tuple[str, bytes]] = {}
@@ -285,7 +286,7 @@ class RunEvidence:
     def _names(self, kind: Kind, attempt: int) -> list[str]:
         """Return the documents of a kind that an attempt wrote, oldest first."""
         if self._keeper is None:
-            files = listed(self._run_folder / f"attempt-{attempt}")
+            files = listed(self._run_folder / attempt_folder_name(attempt))
         else:
             files = [name.rpartition("/")[2] for name in written(self._digests_of(attempt))]
         parsed = (parse_document_name(file) for file in files)
@@ -345,7 +346,7 @@ class RunEvidence:
         return {name: digest for name, digest in self._digests().items() if name.startswith(prefix)}
 
     def _name(self, file: str, attempt: int | None = None) -> str:
-        return f"attempt-{attempt or self.attempt}/{file}"
+        return f"{attempt_folder_name(attempt or self.attempt)}/{file}"
 
 
 def _parsed(kind: ReadableKind[T], content: bytes, path: Any) -> T:
@@ -353,12 +354,6 @@ def _parsed(kind: ReadableKind[T], content: bytes, path: Any) -> T:
         return kind.read(parse_json(content, path))
     except DoesNotFit as error:
         raise unfit(path, error) from None
-
-
-def attempt_of(name: str) -> int:
-    """Return the attempt of a file `attempt-<n>/<file>`; 0 for another name."""
-    number = name.partition("/")[0].removeprefix("attempt-")
-    return int(number) if number.isascii() and number.isdigit() else 0
 
 
 def _is_of_tasks(file: str) -> bool:

@@ -66,6 +66,7 @@ _DOCUMENT_NAME = re.compile(r"[0-9]{2}-(?P<kind>[a-z-]{1,40})-(?P<number>[1-9][0
 # A folder name must not start with a dot, nor be longer than file systems allow.
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]|^[.]+")
 _LONGEST_NAME = 200
+_ATTEMPT = re.compile(r"attempt-([1-9][0-9]{0,8})", re.ASCII)
 
 
 def run_folder_name(run: RunIdentity) -> str:
@@ -76,6 +77,17 @@ def run_folder_name(run: RunIdentity) -> str:
     """
     digest = hashlib.sha256(f"{run.dag_id}/{run.run_id}".encode()).hexdigest()
     return f"{safe_run_id(run.run_id)}-{digest[:16]}"
+
+
+def attempt_folder_name(attempt: int) -> str:
+    """Return the name of an attempt's folder within the folder of its run; a file of it is `attempt-<n>/<file>`."""
+    return f"attempt-{attempt}"
+
+
+def attempt_of(name: str) -> int:
+    """Return the attempt of a folder `attempt-<n>`, or of a file in it; 0 for another name."""
+    found = _ATTEMPT.fullmatch(name.partition("/")[0])
+    return int(found[1]) if found else 0
 
 
 def safe_run_id(run_id: str) -> str:

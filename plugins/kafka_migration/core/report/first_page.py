@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kafka_migration.core.evidence.evidence_documents import run_folder_name
+from kafka_migration.core.evidence.evidence_documents import attempt_folder_name, run_folder_name
 from kafka_migration.core.groups.offsets_plan import GroupVerdict
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.run_document import GroupResult, RunDocument
@@ -121,7 +121,7 @@ def _files(run: RunDocument) -> Iterator[Line]:
     identity = RunIdentity(storable(run.dag_id), storable(run.run_id), run.attempt)
     folder = f"{run.migration}/{run_folder_name(identity)}"
     yield (
-        Name(f"{folder}/attempt-{run.attempt}/"),
+        Name(f"{folder}/{attempt_folder_name(run.attempt)}/"),
         ": this report in each format, ",
         Name("run.json"),
         ", the migration file, and the documents of the tasks.",

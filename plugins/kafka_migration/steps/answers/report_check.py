@@ -9,10 +9,10 @@ from enum import StrEnum
 from typing import Literal
 
 from kafka_migration.adapters.store.digest_keeper import digests_in
-from kafka_migration.adapters.store.evidence_store import RUN_FILE, attempt_of
+from kafka_migration.adapters.store.evidence_store import RUN_FILE
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.evidence.digests import ANNOUNCED
-from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.evidence.evidence_documents import Kind, attempt_folder_name, attempt_of
 from kafka_migration.core.evidence.verification import (
     DigestSource,
     FileState,
@@ -106,7 +106,7 @@ def checked_report(store: MigrationStore, run: RunFolder, airflow: AskedAirflow)
     found = {name: file for number in attempts for name, file in run.found(number).items()}
     document = None
     if attempt == there:
-        document, found[f"attempt-{attempt}/{RUN_FILE}"] = result.document, result.file
+        document, found[_result_name(attempt)] = result.document, result.file
     files = verified_files(found, _sources(kept.source, document, found, attempt))
     gaps = tuple(_gaps(run, kept, files, attempt))
     return CheckedReport(
@@ -129,6 +129,11 @@ def _result(run: RunFolder) -> tuple[int, RunResult]:
         return there, run.result(there) if there else RunResult(FoundFile())
     except EvidenceUnreadable as error:
         return 0, RunResult(FoundFile(), problem=error)
+
+
+def _result_name(attempt: int) -> str:
+    """Return the name of an attempt's `run.json`, as digests have it."""
+    return f"{attempt_folder_name(attempt)}/{RUN_FILE}"
 
 
 def _attempts(run: RunFolder) -> list[int]:
@@ -180,7 +185,7 @@ def _sources(
 
     `run.json` has those of the other files; it does not count if what is outside knows another `run.json`.
     """
-    name = f"attempt-{attempt}/{RUN_FILE}"
+    name = _result_name(attempt)
     first = DigestSource(outside.name, _until(attempt, outside.digests), outside.is_complete)
     is_wrong = any(each.file == name and each.state.is_wrong for each in verified_files(found, [first]))
     if outside.is_complete or document is None or not document.digests or is_wrong:
@@ -199,7 +204,7 @@ def _gaps(run: RunFolder, kept: _Kept, files: Sequence[VerifiedFile], attempt: i
     if kept.source.is_complete:
         unknown = [each.file for each in files if each.state is FileState.NOT_CHECKED]
     else:
-        result = next((each for each in files if each.file == f"attempt-{attempt}/{RUN_FILE}"), None)
+        result = next((each for each in files if each.file == _result_name(attempt)), None)
         if not kept.is_sure or result is None or result.by != kept.source.name:
             yield (
                 f"{RUN_FILE} itself. {sentence(capitalized(kept.reason))} A user who can write to the evidence root "

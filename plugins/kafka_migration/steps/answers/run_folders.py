@@ -9,7 +9,12 @@ from dataclasses import dataclass
 from kafka_migration.adapters.store.document_files import Folder, listed, naming, parse_json, read_whole
 from kafka_migration.adapters.store.evidence_store import RUN_FILE
 from kafka_migration.core.evidence.digests import digest_of
-from kafka_migration.core.evidence.evidence_documents import run_folder_name, safe_run_id
+from kafka_migration.core.evidence.evidence_documents import (
+    attempt_folder_name,
+    attempt_of,
+    run_folder_name,
+    safe_run_id,
+)
 from kafka_migration.core.evidence.verification import FoundFile
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding, Refused
@@ -20,7 +25,6 @@ from kafka_migration.core.text.shortened import some
 from kafka_migration.steps.answers.kept_migration import MigrationStore
 
 _FOLDER = re.compile(r"(?P<run>.+)-[0-9a-f]{16}", re.DOTALL)
-_ATTEMPT = re.compile(r"attempt-(?P<number>[1-9][0-9]{0,8})", re.ASCII)
 # The begin of the ids that Airflow gives, as folders have them.
 _GIVEN = re.compile(r"(?P<day>[a-z_]{1,30}__[0-9]{4}-[0-9]{2}-[0-9]{2}T)(?P<time>[0-9]{2}_[0-9]{2}_[0-9]{2})", re.ASCII)
 _SHOWN = re.compile(r"(?P<name>.+), attempt (?P<attempt>[1-9][0-9]{0,8})", re.DOTALL | re.ASCII)
@@ -48,12 +52,11 @@ class RunFolder:
 
     def attempts(self) -> list[int]:
         """Return the attempts with a folder, in order."""
-        matches = map(_ATTEMPT.fullmatch, listed(self.folder, only_folders=True))
-        return sorted(int(match["number"]) for match in matches if match)
+        return sorted(filter(None, map(attempt_of, listed(self.folder, only_folders=True))))
 
     def attempt_folder(self, attempt: int) -> Folder:
         """Return the folder of an attempt."""
-        return self.folder / f"attempt-{attempt}"
+        return self.folder / attempt_folder_name(attempt)
 
     def has(self, file: str, attempt: int) -> bool:
         """Return whether anything in an attempt's folder has this name."""
