@@ -9,6 +9,7 @@ from itertools import groupby
 
 from kafka_migration.cli.files.explanations import Explanation, explanations
 from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.text.shortened import capitalized
 
 CODES = "error-codes.md"
 # What the manual has beyond the package, at the codes for which it helps.
@@ -33,18 +34,12 @@ PAGES_OF_CODES: dict[str, str] = {
 
 
 def entries(page: str, *kinds: str) -> str:
-    """Return the entries of some kinds for a page, below the headings of their groups."""
+    """Return the entries of some kinds for a page, below the headings of their groups without the kinds."""
     own = (each for each in explanations() if each.kind.partition(",")[0] in kinds)
-    groups = groupby(own, lambda each: each.heading)
     return "\n".join(
-        f"## {_capital(heading)}\n\n{''.join(_entry(each, page) for each in group)}" for heading, group in groups
+        f"## {capitalized(heading.rpartition(': ')[2])}\n\n{''.join(_entry(each, page) for each in group)}"
+        for heading, group in groupby(own, lambda each: each.heading)
     )
-
-
-def _capital(heading: str) -> str:
-    """Return the heading of a group without its kind."""
-    words = heading.rpartition(": ")[2]
-    return words[:1].upper() + words[1:]
 
 
 def _entry(each: Explanation, page: str) -> str:

@@ -24,7 +24,7 @@ DASHBOARD = json.loads((FILES / "grafana-dashboard.json").read_text())
 PANELS = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
 SCHEMAS = Path(__file__).with_name("grafana")
 EXPRESSIONS = {f"{panel['title']}/{each['refId']}": each["expr"] for panel in PANELS for each in panel["targets"]}
-# What Grafana puts in place of its variables.
+# What Grafana writes instead of its variables.
 VARIABLES = {"$migration": "shop|books", "$__range": "6h"}
 HOURS = 12
 SENT = [(series.name, dict(series.labels)) for series in mapped(lines_of(every_metric()))]

@@ -13,9 +13,8 @@ from kafka_migration import __version__
 from kafka_migration.cli.shell.arguments import VerbParser, Verbs
 from kafka_migration.cli.shell.output import EXIT_CODES, ExitCode, complain, only_answers
 from kafka_migration.cli.shell.progress_line import progress_shown
-from kafka_migration.cli.shell.verb_table import VERBS, grouped_verbs
+from kafka_migration.cli.shell.verb_table import PROGRAM, VERBS, grouped_verbs
 
-PROGRAM = "kafka-migration"
 # The exit code that shells use for an interrupted command.
 INTERRUPTED = 130
 # The variable with which a shell asks for completions.

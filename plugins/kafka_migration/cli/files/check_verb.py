@@ -62,13 +62,17 @@ def _name_or_path(text: str) -> str:
     """Return a name, or a path, which has a dot or a slash; names of migrations have none."""
     if "\0" in text:
         raise ArgumentTypeError("a path without NUL characters")
-    return text if re.search(r"[./]", text) else migration_name(text)
+    return text if _is_path(text) else migration_name(text)
+
+
+def _is_path(word: str) -> bool:
+    return re.search(r"[./]", word) is not None
 
 
 def _files(arguments: Namespace) -> dict[str, Path]:
     """Return the files to check by what the answer calls them: the name of the migration, or the path as given."""
-    paths = [Path(word) for word in arguments.names if re.search(r"[./]", word)]
-    names = [word for word in arguments.names if not re.search(r"[./]", word)]
+    paths = [Path(word) for word in arguments.names if _is_path(word)]
+    names = [word for word in arguments.names if not _is_path(word)]
     files = {name: migrations_folder_of(arguments.migrations) / f"{name}.yaml" for name in names}
     for path in paths:
         files |= {str(each): each for each in (_all_in(path) if _is_folder(path) else [path])}

@@ -6,8 +6,8 @@ import argparse
 
 from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_output
 from kafka_migration.cli.shell.output import ExitCode, respond
+from kafka_migration.cli.shell.verb_table import PROGRAM
 
-PROGRAM = "kafka-migration"
 COMPLETION_SCHEMA = 1
 SHELLS = ("bash", "zsh", "fish")
 

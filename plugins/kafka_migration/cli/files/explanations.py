@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from kafka_migration.cli.shell.output import aligned
+from kafka_migration.cli.shell.verb_table import PROGRAM
 from kafka_migration.core.findings.codes import Code, CodeArea
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.migration.alert_settings import AlertKind
@@ -15,7 +16,6 @@ from kafka_migration.core.text.shortened import capitalized, sentence
 from kafka_migration.core.validation.difference_kinds import DifferenceKind
 from kafka_migration.mirrormaker_files.model.lint_codes import LintCode, Severity
 
-PROGRAM = "kafka-migration"
 # More would be no help.
 _MOST_NEAR = 3
 
@@ -56,8 +56,9 @@ class Explanation(NamedTuple):
 
 def explanations() -> tuple[Explanation, ...]:
     """Return all, those of one group together."""
-    codes = (code for area in CodeArea for code in sorted(Code) if code.area is area)
-    lint_codes = (code for severity in Severity for code in sorted(LintCode) if code.severity is severity)
+    areas, severities = list(CodeArea), list(Severity)
+    codes = sorted(Code, key=lambda code: (areas.index(code.area), code))
+    lint_codes = sorted(LintCode, key=lambda code: (severities.index(code.severity), code))
     return (
         *map(_of_code, codes),
         *map(_of_lint_code, lint_codes),

@@ -30,7 +30,7 @@ def add_server(verb: argparse.ArgumentParser) -> None:
     where = verb.add_mutually_exclusive_group()
     where.add_argument("--server", type=place, metavar="URL", help=f"address of Airflow (default: ${SERVER})")
     where.add_argument(
-        "--connection", type=place, metavar="CONNECTION", help="Airflow connection of type http, in place of --server"
+        "--connection", type=place, metavar="CONNECTION", help="Airflow connection of type http, instead of --server"
     )
 
 

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 from kafka_migration.cli.shell.output import aligned
 
+PROGRAM = "kafka-migration"
+
 
 class Group(StrEnum):
     """What a user is about to do, in the order of the help."""

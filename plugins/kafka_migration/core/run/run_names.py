@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from kafka_migration.core.run.run_identity import RunIdentity
+from kafka_migration.core.run.run_identity import DAG_PREFIXES, RunIdentity
 from kafka_migration.core.text.local_time import LocalTime
 from kafka_migration.core.text.shortened import brief
 from kafka_migration.core.text.terminal_text import shown
@@ -49,7 +49,7 @@ def readable(lines: Iterable[str], local: LocalTime) -> list[str]:
 
 
 _HOLDER = re.compile(
-    r"\bkafka_(?:migration|nightly_sync|rollback)__[A-Za-z0-9_.-]{1,230}/[a-z_]{1,30}__[A-Za-z0-9:.+_-]{10,60}#[0-9]{1,9}\b"
+    rf"\b(?:{'|'.join(DAG_PREFIXES)})[A-Za-z0-9_.-]{{1,230}}/[a-z_]{{1,30}}__[A-Za-z0-9:.+_-]{{10,60}}#[0-9]{{1,9}}\b"
 )
 
 
