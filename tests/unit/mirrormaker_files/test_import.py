@@ -208,7 +208,9 @@ def test_every_text_is_written_as_it_is(data: st.DataObject) -> None:
     assert (name, source, alias) == (read_back["name"], *read_back["source"].values())
     assert (target, "mirror_host") == (read_back["target"]["connection"], read_back["mirror"]["connection"])
     assert [topic, value] == [each for each in read_back["topics"] if isinstance(each, str)]
-    assert [topic, value] == [each["pattern"] for each in read_back["topics"] if "pattern" in each]
+    assert [topic, value] == [
+        each["pattern"] for each in read_back["topics"] if isinstance(each, dict) and "pattern" in each
+    ]
     assert (value, {key: value}) == (read_back["mirror"]["isolation_level"], read_back["mirror"]["properties"])
     assert [group] == read_back["cutover"]["groups"]
 
