@@ -11,7 +11,7 @@ from tests.browser import Browser
 AXE_SET = "axe-core-4.11.1"
 
 _ASK = """
-return axe.run().then((found) => found.violations
+return axe.run({resultTypes: ['violations']}).then((found) => found.violations
   .filter((each) => ['serious', 'critical'].includes(each.impact))
   .flatMap((each) => each.nodes.map((node) => `${each.id}: ${node.html.slice(0, 200)}`)));
 """

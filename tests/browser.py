@@ -19,6 +19,8 @@ from tests.waiting import wait_until
 SIZE = (1440, 900)
 # The UI draws its graph after its data have arrived.
 DRAWN_AFTER_S = 6
+# axe-core looks at each of the many thousand elements of a large report.
+SCRIPT_S = 300
 
 
 class Browser:
@@ -26,12 +28,13 @@ class Browser:
 
     def __init__(self, port: int) -> None:
         # Driver and Airflow are on loopback, which a proxy cannot reach.
-        self._http = httpx.Client(timeout=120, trust_env=False)
+        self._http = httpx.Client(timeout=SCRIPT_S + 60, trust_env=False)
         self._base = f"http://127.0.0.1:{port}"
         switches = ["--headless=new", "--no-sandbox", f"--window-size={SIZE[0]},{SIZE[1]}", "--hide-scrollbars"]
         wanted = {"alwaysMatch": {"goog:chromeOptions": {"args": switches}}}
         session = self._call("POST", "/session", {"capabilities": wanted})["sessionId"]
         self._base += f"/session/{session}"
+        self._call("POST", "/timeouts", {"script": SCRIPT_S * 1000})
         # The window has a frame, also without a screen.
         self.resize(*SIZE)
 
@@ -92,6 +95,10 @@ class Browser:
         wait_until(lambda: text in self.text(), what=f"a page with {text!r}")
         time.sleep(DRAWN_AFTER_S)
         path.write_bytes(base64.b64decode(self._call("GET", "/screenshot")))
+
+    def printed(self) -> bytes:
+        """Return the page as the browser prints it: a PDF."""
+        return base64.b64decode(self._call("POST", "/print", {}))
 
     def close(self) -> None:
         """End the browser."""

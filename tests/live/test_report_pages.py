@@ -1,0 +1,146 @@
+"""The reports of real runs of every kind, as people see and print them, in a real browser."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from kafka_migration.adapters.store.run_status_store import StopRequestStore
+from kafka_migration.core.run.stop_request import StopRequest
+from sandbox.data.topics import wait_until_led
+from tests.axe import serious_faults
+from tests.browser import Browser, browser
+from tests.live.conftest import LiveWorld
+from tests.live.groups import awaiting, commit, decide, ends, read_on
+from tests.live.migrations import LiveMigration
+
+pytestmark = [pytest.mark.live, pytest.mark.campaign]
+
+THEMES = ("light", "dark")
+MANY_PARTITIONS = 1_000
+RECORDS = 300
+# What a browser fetched beside the page.
+FETCHED = "return performance.getEntriesByType('resource').map((each) => 'fetched: ' + each.name)"
+
+# A DAG, its run, and a text that the report of this run must show.
+Reported = tuple[str, str, str]
+
+
+@pytest.fixture(scope="module")
+def reports(live: LiveWorld) -> dict[str, Reported]:
+    """Runs of each kind, one after the other, by name."""
+    found: dict[str, Reported] = {}
+    for runs in (passed_and_behind, differing, refused, cut_over_and_back, of_many_partitions):
+        found |= runs(live)
+    return found
+
+
+def passed_and_behind(live: LiveWorld) -> dict[str, Reported]:
+    """A sync that copies everything, and one that is ended before it has copied what came after."""
+    migration = live.migration("reported")
+    migration.produce(RECORDS)
+    passed = migration.trigger()
+    assert "success" == migration.finished(passed).state
+    migration.produce(RECORDS, first=RECORDS)
+    requests = StopRequestStore(Path(live.sandbox.state.evidence_root), migration.name)
+    requests.request(StopRequest(1, "report-pages", "2030-01-01T00:00:00+00:00", "tester", "too slow"))
+    behind = migration.trigger()
+    migration.finished(behind)
+    return {"passed": (migration.dag_id, passed, "PASS"), "behind": (migration.dag_id, behind, "BEHIND")}
+
+
+def differing(live: LiveWorld) -> dict[str, Reported]:
+    """A run on whose target another program writes a record while MirrorMaker runs."""
+    migration = live.migration("reported-differs")
+    migration.produce(RECORDS)
+    run_id = migration.trigger("follow")
+    migration.wait_for_task(run_id, "watch_lag", ["deferred"])
+    producer = Producer(migration.target)
+    producer.produce(migration.name, key="alien", value="alien")
+    assert 0 == producer.flush(60)
+    done = migration.cli("stop")
+    assert 0 == done.returncode, done.stderr
+    assert "failed" == migration.finished(run_id).state
+    return {"differs": (migration.dag_id, run_id, "COPY_DIFFERS")}
+
+
+def refused(live: LiveWorld) -> dict[str, Reported]:
+    """A run of a topic that the source lacks."""
+    migration = live.migration("reported-refused", more_topics=", reported-nowhere")
+    run_id = migration.trigger()
+    assert "failed" == migration.finished(run_id).state
+    return {"refused": (migration.dag_id, run_id, "reported-nowhere")}
+
+
+def cut_over_and_back(live: LiveWorld) -> dict[str, Reported]:
+    """A cutover of a group, which reads on the target, and its rollback."""
+    migration = live.migration("reported-cutover")
+    migration.produce(RECORDS)
+    group, topic = f"{migration.name}-g", migration.name
+    commit(migration.source, group, topic, ends(migration.source, topic))
+    there = approved(live, migration, "cutover")
+    migration_back = migration.way_back()
+    producer = Producer(migration.target)
+    producer.produce(topic, b"only on the target")
+    assert 0 == producer.flush(60)
+    read_on(migration.target, group, topic, ends(migration.target, topic))
+    back = approved(live, migration_back, "fail_back", leave_records_of=[topic])
+    return {
+        "cutover": (migration.dag_id, there, group),
+        "rollback": (migration_back.dag_id, back, group),
+    }
+
+
+def approved(live: LiveWorld, migration: LiveMigration, mode: str, **conf: object) -> str:
+    run_id = awaiting(migration, mode, **conf)
+    decide(live.api, migration, run_id, "Approve")
+    assert "success" == migration.finished(run_id).state
+    return run_id
+
+
+def of_many_partitions(live: LiveWorld) -> dict[str, Reported]:
+    """A sync of a topic with 1,000 partitions."""
+    name = "reported-many"
+    migration = live.migration(name, more_topics=f", {name}-wide")
+    admin = AdminClient(migration.source)
+    for future in admin.create_topics([NewTopic(f"{name}-wide", MANY_PARTITIONS, 1)]).values():
+        future.result(120)
+    wait_until_led(migration.source["bootstrap.servers"], {f"{name}-wide": MANY_PARTITIONS})
+    migration.produce(RECORDS, topic=f"{name}-wide")
+    run_id = migration.trigger()
+    assert "success" == migration.finished(run_id).state
+    return {"1,000 partitions": (migration.dag_id, run_id, f"{name}-wide")}
+
+
+def test_reports_of_real_runs_are_seen_and_printed(
+    live: LiveWorld, reports: dict[str, Reported], tmp_path: Path
+) -> None:
+    """In light and dark axe-core finds nothing serious and the browser fetches nothing else; each report prints."""
+    with browser() as page:
+        page.log_in(str(live.sandbox.state.airflow_url), live.api.token())
+        found = [
+            f"{name}, {theme}: {fault}"
+            for (name, report), theme in itertools.product(reports.items(), THEMES)
+            for fault in faults(live, page, report, theme, tmp_path / f"{name}-{theme}")
+        ]
+    assert [] == found
+
+
+def faults(live: LiveWorld, page: Browser, report: Reported, theme: str, picture: Path) -> Iterator[str]:
+    """Keep the report as a picture and as a PDF; yield what is wrong with it."""
+    dag_id, run_id, text = report
+    page.prefer(theme)
+    page.open(f"{live.sandbox.state.airflow_url}/kafka-migration/report/{dag_id}/{quote(run_id, safe='')}")
+    yield from page.run(FETCHED)
+    yield from serious_faults(page)
+    page.shoot(picture.with_suffix(".png"), text)
+    printed = page.printed()
+    picture.with_suffix(".pdf").write_bytes(printed)
+    if not (printed.startswith(b"%PDF") and b"/Type /Page" in printed):
+        yield f"printed as {len(printed):,} bytes that are no PDF with a page"
