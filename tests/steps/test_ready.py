@@ -138,7 +138,7 @@ def test_last_run_that_failed_and_contradictions_count(tmp_path: Path, rehearsed
     assert {"The last run did not fail": State.NOT_MET} == unmet(ready_answer(store, filed, DAY, NOW))
 
     told(store, FOREIGN)
-    assert "No later run contradicts the copy" in unmet(ready_answer(store, filed, DAY, NOW))
+    assert "Later runs agree with the proof of the copy" in unmet(ready_answer(store, filed, DAY, NOW))
 
 
 def test_active_run_is_named(tmp_path: Path, rehearsed: Rehearsed, filed: Migration) -> None:

@@ -117,9 +117,8 @@ def after_rollback(
 ) -> tuple[str, ...]:
     """Return the operator's steps after a rollback, in order; `source` and `target` are the Airflow connections."""
     return (
-        f"Start the producers of {some(sorted(topics), where='the whole plan is in the evidence')} with the bootstrap "
-        f"servers of `{source}`.",
         *_start("consumers", sorted(put_back), source),
+        *_start("producers", sorted(topics), source),
         *_first(
             f"{group_subject(group)} was not changed ({_codes_of(findings)}). When the cause is resolved, move it by "
             f"hand: its offsets on `{target}` are in this run's evidence."

@@ -85,7 +85,7 @@ def readiness_of(
     last, progress = store.last_run(), store.progress()
     conditions = (
         condition("Everything that was copied is proved", _unproved(proved)),
-        condition("No later run contradicts the copy", _contradicted(proved, last, progress)),
+        condition("Later runs agree with the proof of the copy", _contradicted(proved, last, progress)),
         condition("Airflow confirms the ledger", _unconfirmed(proved.ledger)),
         condition("A rehearsal found nothing against a cutover", _against(rehearsal)),
         condition(f"The rehearsal is at most {duration(longest.total_seconds())} old", _age(rehearsal, longest, now)),
