@@ -44,7 +44,7 @@ def test_lint_loads_neither_the_other_verbs_nor_the_clients(tmp_path: Path) -> N
     modules = loaded("lint", str(path))
 
     assert {"lint"} == verbs_in(modules)
-    assert not {"pydantic", "confluent_kafka", "airflow"} & modules
+    assert not {"pydantic", "confluent_kafka", "airflow", "logging"} & modules
 
 
 def test_explanations_need_no_library() -> None:

@@ -11,16 +11,35 @@ from typing import TYPE_CHECKING
 from kafka_migration.cli.shell.progress_line import working
 
 if TYPE_CHECKING:
+    from logging import LogRecord
+
     from kafka_migration.core.kafka.cluster import KafkaCluster
     from kafka_migration.core.migration.settings import Cluster, Insecurity, Migration
     from kafka_migration.preflight.scene.scene import CheckedAirflow
     from kafka_migration.steps.run.deployment import Deployment
 
 
+# Airflow has its masker twice: for tasks, and for its own processes.
+_MASKERS = tuple(f"airflow.{part}_shared.secrets_masker.secrets_masker" for part in ("", "sdk."))
+
+
 def need_connections() -> None:
-    """Make the connections in Airflow's database visible: outside of a task, they are so only with this setting."""
+    """Make the connections in Airflow's database visible: outside of a task, they are so only with this setting.
+
+    Airflow's masker warns of each short value of a connection, also of one that is no secret. `SECRET_NOT_MASKED` names
+    those that are.
+    """
+    # A command without Airflow is faster without it.
+    import logging
+
     working("Loading Airflow")
     os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
+    for masker in _MASKERS:
+        logging.getLogger(masker).addFilter(_is_no_short_value)
+
+
+def _is_no_short_value(record: LogRecord) -> bool:
+    return not str(record.msg).startswith("Skipping masking for a secret as it's too short")
 
 
 def migrations_folder_of(place: Path | None) -> Path:

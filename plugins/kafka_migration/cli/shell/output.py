@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -60,23 +59,9 @@ def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
 
 
-# Airflow has its masker twice: for tasks, and for its own processes.
-_MASKERS = tuple(f"airflow.{part}_shared.secrets_masker.secrets_masker" for part in ("", "sdk."))
-
-
-def _is_no_short_value(record: logging.LogRecord) -> bool:
-    return not str(record.msg).startswith("Skipping masking for a secret as it's too short")
-
-
 @contextmanager
 def only_answers() -> Iterator[None]:
-    """Reserve standard output for `say`; the log lines of Airflow and its providers go to standard error.
-
-    Airflow's masker warns of each short value of a connection, also of one that is no secret. `SECRET_NOT_MASKED` names
-    those that are.
-    """
-    for masker in _MASKERS:
-        logging.getLogger(masker).addFilter(_is_no_short_value)
+    """Reserve standard output for `say`; the log lines of Airflow and its providers go to standard error."""
     token = _answers.set(sys.stdout)
     try:
         with redirect_stdout(sys.stderr):
