@@ -37,12 +37,14 @@ log_of_tests = logging.getLogger(__name__)
 
 FENCE_WAIT_S = 600
 PREFIX = "/behind/a-proxy"
-# A page is made at once; a slow machine may need more.
-ANSWERED_WITHIN_S = 60
+# A page is made at once. While the source is slow, a poll of the watch takes up to ten seconds, and the page has what
+# the last one found: the moment is met in which nothing has changed since.
+ANSWERED_WITHIN_S = 180
 RECORD_BYTES = 1_000
 MANY = 12_000
-# So slowly each client reads the source that a state lasts while it is looked at.
-COPYING_BYTES_PER_S, VALIDATING_BYTES_PER_S = 150_000, 60_000
+# So slowly each client reads a cluster that a state lasts while it is looked at. With less than this, Spark's fetch has
+# no record for so long that the job gives up.
+BYTES_PER_S = 150_000
 
 
 class Operator:
@@ -137,11 +139,11 @@ def test_ten_answers_from_idle_to_the_cutover(live: LiveWorld, look_around: Look
         migration.produce(count, first=400, size=RECORD_BYTES, topic=topic)
     with ExitStack() as slow:
         copying = slow.enter_context(ExitStack())
-        copying.enter_context(slow_reads(migration.source, COPYING_BYTES_PER_S))
+        copying.enter_context(slow_reads(migration.source, BYTES_PER_S))
         run_id = migration.trigger()
         wait_until(lambda: copied(witness.seen()) > 900, 400, "the copy")
         operator.look("copying")
-        slow.enter_context(slow_reads(migration.target, VALIDATING_BYTES_PER_S))
+        slow.enter_context(slow_reads(migration.target, BYTES_PER_S))
         copying.close()
         migration.wait_for_task(run_id, "validate_topics", ["running", "deferred"])
         # Spark has to start before it reads.
