@@ -23,7 +23,7 @@ from asgiref.sync import sync_to_async
 from kafka_migration.airflow_adapters.airflow_connections import cluster_named, connection_config, http_settings
 from kafka_migration.airflow_adapters.ssh import SshTransport
 from kafka_migration.cli.main import main
-from kafka_migration.cli.shell.airflow_access import need_connections
+from kafka_migration.cli.shell.airflow_access import loading_airflow
 from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.connections.secrets import secret_texts, unmasked_names, without_secrets
 from kafka_migration.core.findings.errors import Refused, TransientError
@@ -266,8 +266,7 @@ def test_short_values_that_are_no_secrets_are_no_warning_of_the_command_line(
 ) -> None:
     """Airflow's masker warns of every short value, as of `SSL`; preflight names the short secrets itself."""
     monkeypatch.setattr(SecretsMasker, "_has_warned_short_secret", False)
-    monkeypatch.setenv("_AIRFLOW_PROCESS_CONTEXT", "server")
-    need_connections()
+    loading_airflow()
     mask_secret({"security.protocol": "SSL"})
     logging.getLogger(SecretsMasker.__module__).warning("another warning")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from kafka_migration.cli.shell.airflow_access import cluster_named
+from kafka_migration.cli.shell.airflow_access import cluster_named, migrations_folder_of
 from kafka_migration.cli.shell.arguments import Verbs, add_bare_verb, add_output
 from kafka_migration.cli.shell.output import ExitCode, JsonObject, aligned, respond
 from kafka_migration.cli.shell.progress_line import working
@@ -121,13 +121,9 @@ def _insecure(named: Sequence[str]) -> tuple[Insecurity, ...]:
 
 def _files_there(folder: Path | None) -> FilesThere:
     """Return the migration files in the configured folder and in the output folder."""
-    working("Loading Airflow")
-    # Importing Airflow takes seconds, and few verbs need it.
-    from kafka_migration.airflow_adapters.airflow_settings import migrations_folder
-
     if folder is not None and not folder.is_dir():
         raise Refused([not_written(folder, "no folder")])
-    return files_in([migrations_folder(), *([folder] if folder else [])])
+    return files_in([migrations_folder_of(None), *([folder] if folder else [])])
 
 
 def _plan(arguments: Namespace, there: FilesThere, source: KafkaCluster, target: KafkaCluster) -> WavePlan:

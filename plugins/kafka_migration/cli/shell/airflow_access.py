@@ -24,16 +24,21 @@ _MASKERS = tuple(f"airflow.{part}_shared.secrets_masker.secrets_masker" for part
 
 
 def need_connections() -> None:
-    """Make the connections in Airflow's database visible: outside of a task, they are so only with this setting.
+    """Make the connections in Airflow's database visible: outside of a task, they are so only with this setting."""
+    loading_airflow()
+    os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
 
-    Airflow's masker warns of each short value of a connection, also of one that is no secret. `SECRET_NOT_MASKED` names
-    those that are.
+
+def loading_airflow() -> None:
+    """Say that Airflow is loaded, and remove a warning of its masker; to be called before the first import of Airflow.
+
+    The masker warns of each short value of a connection, also of one that is no secret. `SECRET_NOT_MASKED` names those
+    that are.
     """
     # A command without Airflow is faster without it.
     import logging
 
     working("Loading Airflow")
-    os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
     for masker in _MASKERS:
         logging.getLogger(masker).addFilter(_is_no_short_value)
 
@@ -46,7 +51,7 @@ def migrations_folder_of(place: Path | None) -> Path:
     """Return the folder that the command line names, else the one in Airflow's configuration."""
     if place is not None:
         return place
-    working("Loading Airflow")
+    loading_airflow()
     from kafka_migration.airflow_adapters.airflow_settings import migrations_folder
 
     return migrations_folder()

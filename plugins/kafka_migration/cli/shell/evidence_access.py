@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kafka_migration.adapters.store.document_files import Folder, rooted
 from kafka_migration.adapters.store.ledger_store import Anchor
+from kafka_migration.cli.shell.airflow_access import loading_airflow
 from kafka_migration.cli.shell.progress_line import working
 from kafka_migration.steps.answers.kept_migration import MigrationStore, all_migrations, no_anchor
 
@@ -35,7 +36,7 @@ def evidence_root(place: str | None) -> Folder:
     """Return the evidence root at a path or URL, or the one in Airflow's configuration."""
     if place is not None and "://" not in place:
         return rooted(Path(place))
-    working("Loading Airflow")
+    loading_airflow()
     # Airflow takes seconds to import; a plain folder does not need it.
     from kafka_migration.airflow_adapters import airflow_settings as settings
 
