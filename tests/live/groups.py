@@ -115,6 +115,12 @@ def decide(api: AirflowApi, migration: Watched, run_id: str, option: str) -> Non
     _answer(api, migration, run_id, "approve", option, ASKING)
 
 
+def approve(api: AirflowApi, migration: LiveMigration, run_id: str) -> None:
+    """Approve the plan of a cutover or a rollback, and return once the run has succeeded."""
+    decide(api, migration, run_id, "Approve")
+    assert "success" == migration.finished(run_id).state
+
+
 def answer_producers(
     api: AirflowApi, migration: Watched, run_id: str, option: str, write: Callable[[], object]
 ) -> None:

@@ -108,12 +108,12 @@ class LiveMigration:
         self._api.wait_for_dag(other.dag_id)
         return other
 
-    def create_topic(self, topic: str) -> None:
+    def create_topic(self, topic: str, partitions: int = PARTITIONS) -> None:
         """Create a topic on the source."""
         admin = AdminClient(self.source)
-        for future in admin.create_topics([NewTopic(topic, PARTITIONS, 1)]).values():
+        for future in admin.create_topics([NewTopic(topic, partitions, 1)]).values():
             future.result(60)
-        wait_until_led(self.source["bootstrap.servers"], {topic: PARTITIONS})
+        wait_until_led(self.source["bootstrap.servers"], {topic: partitions})
 
     def produce(self, count: int, first: int = 0, size: int = 0, topic: str | None = None) -> None:
         """Send records to the source, two in a row of each key, of at least so many bytes."""

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from confluent_kafka import Producer
 
-from kafka_migration.adapters.store.run_status_store import StopRequestStore
-from kafka_migration.core.run.stop_request import StopRequest
+from tests.live.bad_ends import damage, end_early, following
 from tests.live.conftest import LiveWorld
 from tests.live.faults import Faults
 from tests.live.groups import awaiting, commit, decide, ends
@@ -51,16 +48,6 @@ def test_cutover_tells_whoever_must_act(live: LiveWorld, mailbox: Mailbox, stats
     assert "0|g" == statsd.wait_for(f"lag.{migration.name}")
 
 
-def damage(live: LiveWorld, migration: LiveMigration) -> None:
-    """Write a record of another's to the target while MirrorMaker runs."""
-    run_id = following(migration)
-    producer = Producer(migration.target)
-    producer.produce(migration.name, key="alien", value="alien")
-    assert 0 == producer.flush(60)
-    stop(migration)
-    migration.finished(run_id)
-
-
 def kill(live: LiveWorld, migration: LiveMigration) -> None:
     """Kill a MirrorMaker that may not be started again."""
     run_id = following(migration)
@@ -75,13 +62,6 @@ def give_up(live: LiveWorld, migration: LiveMigration) -> None:
     migration.finished(run_id)
 
 
-def end_early(live: LiveWorld, migration: LiveMigration) -> None:
-    """Ask for the end of mirroring before it has begun."""
-    requests = StopRequestStore(Path(live.sandbox.state.evidence_root), migration.name)
-    requests.request(StopRequest(1, "nobody", "2030-01-01T00:00:00+00:00", "tester", "too slow"))
-    migration.finished(migration.trigger("sync"))
-
-
 def lose_the_host(live: LiveWorld, migration: LiveMigration) -> None:
     """Take the MirrorMaker host away until the run has ended."""
     faults = Faults(live.sandbox, migration)
@@ -92,17 +72,6 @@ def lose_the_host(live: LiveWorld, migration: LiveMigration) -> None:
         migration.finished(run_id)
     finally:
         faults.mend()
-
-
-def following(migration: LiveMigration) -> str:
-    run_id = migration.trigger("follow")
-    migration.wait_for_task(run_id, "watch_lag", ["deferred"])
-    return run_id
-
-
-def stop(migration: LiveMigration) -> None:
-    done = migration.cli("stop")
-    assert 0 == done.returncode, done.stderr
 
 
 @pytest.mark.campaign
@@ -117,7 +86,7 @@ def stop(migration: LiveMigration) -> None:
     ],
 )
 def test_end_of_a_run_is_told(
-    live: LiveWorld, mailbox: Mailbox, kind: str, cause: Callable[[LiveWorld, LiveMigration], None], says: str
+    live: LiveWorld, mailbox: Mailbox, kind: str, cause: Callable[[LiveWorld, LiveMigration], object], says: str
 ) -> None:
     """Whatever ends a run badly is told by a mail of its own kind, and by no other."""
     migration = alerting(live, f"alerting-{kind.replace('_', '-')}", mirror="  restarts: 0")

@@ -18,7 +18,7 @@ from tests.live.canaries import Canaries, of_key, rows_of
 from tests.live.conftest import LiveWorld
 from tests.live.faults import Faults, command_line
 from tests.live.granting import grant_what_a_cutover_needs
-from tests.live.groups import awaiting, commit, decide, ends
+from tests.live.groups import approve, awaiting, commit, decide, ends
 from tests.live.migrations import LiveMigration
 from tests.live.spark_cluster import SparkCluster, spark_cluster
 from tests.live.worlds import own_world
@@ -94,8 +94,7 @@ def runs_that_pass(scene: Scene) -> None:
     """A cutover and a sync, with different logins, both engines, Spark on the worker and on a cluster."""
     moved = scene.migration("moved", "source_scram-sha-512", "target_mtls")
     run_id = awaiting(moved)
-    decide(scene.world.api, moved, run_id, "Approve")
-    assert "success" == moved.finished(run_id).state
+    approve(scene.world.api, moved, run_id)
     synced = scene.migration(
         "synced", "source_oauthbearer", "target_scram-sha-512", mirror="  engine: mirrormaker1", spark="cluster"
     )

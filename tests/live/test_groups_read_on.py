@@ -15,7 +15,7 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.migration.settings import Phase
 from sandbox.data.reading import read_records
 from tests.live.conftest import LiveWorld
-from tests.live.groups import awaiting, committed, decide, ends, read_on
+from tests.live.groups import approve, awaiting, committed, ends, read_on
 from tests.live.migrations import LiveMigration
 from tests.live.scenarios import Scenario
 from tests.waiting import wait_until
@@ -119,14 +119,8 @@ def moved(live: LiveWorld, migration: LiveMigration) -> dict[str, dict[str, Any]
     """Cut over; return what the plan says of each group."""
     run_id = awaiting(migration)
     plan = planned(migration, run_id)
-    approve(live, migration, run_id)
+    approve(live.api, migration, run_id)
     return plan
-
-
-def approve(live: LiveWorld, migration: LiveMigration, run_id: str) -> None:
-    """Say yes, and wait for the run's good end."""
-    decide(live.api, migration, run_id, "Approve")
-    assert "success" == migration.finished(run_id).state
 
 
 def require_nothing_skipped(
@@ -181,7 +175,7 @@ def require_the_way_back(
 
     run_id = awaiting(back, "fail_back", leave_records_of=[topic])
     rollback = back.evidence(run_id).require(Kind.ROLLBACK_PLAN)["plan"]
-    approve(live, back, run_id)
+    approve(live.api, back, run_id)
 
     assert [3] == [told["records"] for told in rollback["target_only"]]
     assert Phase.ROLLED_BACK is migration.ledger.phase

@@ -23,7 +23,7 @@ from sandbox.environment import program
 from sandbox.parts import free_ports
 from tests.browser import Browser, browser
 from tests.live.conftest import LiveWorld
-from tests.live.groups import commit, decide, ends, wait_for_question, writing
+from tests.live.groups import approve, commit, ends, wait_for_question, writing
 from tests.live.migrations import LiveMigration
 from tests.live.page_witness import Witness
 from tests.live.quotas import slow_reads
@@ -169,8 +169,7 @@ def test_ten_answers_from_idle_to_the_cutover(live: LiveWorld, look_around: Look
     assert any("stop_producers" in link for link in page.links)
     wait_for_question(migration, run_id)
     operator.look("waiting for the approval")
-    decide(live.api, migration, run_id, "Approve")
-    assert "success" == migration.finished(run_id).state
+    approve(live.api, migration, run_id)
     operator.look("cut over")
 
 

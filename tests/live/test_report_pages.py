@@ -9,15 +9,12 @@ from urllib.parse import quote
 
 import pytest
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewTopic
 
-from kafka_migration.adapters.store.run_status_store import StopRequestStore
-from kafka_migration.core.run.stop_request import StopRequest
-from sandbox.data.topics import wait_until_led
 from tests.axe import serious_faults
 from tests.browser import Browser, browser
+from tests.live.bad_ends import damage, end_early
 from tests.live.conftest import LiveWorld
-from tests.live.groups import awaiting, commit, decide, ends, read_on
+from tests.live.groups import approve, awaiting, commit, ends, read_on
 from tests.live.migrations import LiveMigration
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign]
@@ -45,34 +42,28 @@ def passed(live: LiveWorld) -> dict[str, Reported]:
     """A sync that copies everything."""
     migration = live.migration("reported")
     migration.produce(RECORDS)
+    return {"passed": (migration, synced(migration), "PASS")}
+
+
+def synced(migration: LiveMigration) -> str:
     run_id = migration.trigger()
     assert "success" == migration.finished(run_id).state
-    return {"passed": (migration, run_id, "PASS")}
+    return run_id
 
 
 def behind(live: LiveWorld) -> dict[str, Reported]:
     """A sync whose first generation is ended before it has copied all."""
     migration = live.migration("reported-behind")
     migration.produce(RECORDS)
-    requests = StopRequestStore(Path(live.sandbox.state.evidence_root), migration.name)
-    requests.request(StopRequest(1, "nobody", "2030-01-01T00:00:00+00:00", "tester", "too slow"))
-    run_id = migration.trigger()
-    migration.finished(run_id)
-    return {"behind": (migration, run_id, "BEHIND")}
+    return {"behind": (migration, end_early(live, migration), "BEHIND")}
 
 
 def differing(live: LiveWorld) -> dict[str, Reported]:
     """A run on whose target another program writes a record while MirrorMaker runs."""
     migration = live.migration("reported-differs")
     migration.produce(RECORDS)
-    run_id = migration.trigger("follow")
-    migration.wait_for_task(run_id, "watch_lag", ["deferred"])
-    producer = Producer(migration.target)
-    producer.produce(migration.name, key="alien", value="alien")
-    assert 0 == producer.flush(60)
-    done = migration.cli("stop")
-    assert 0 == done.returncode, done.stderr
-    assert "failed" == migration.finished(run_id).state
+    run_id = damage(live, migration)
+    assert "failed" == migration.state(run_id)
     return {"differs": (migration, run_id, "COPY_DIFFERS")}
 
 
@@ -85,7 +76,7 @@ def refused(live: LiveWorld) -> dict[str, Reported]:
 
 
 def cut_over_and_back(live: LiveWorld) -> dict[str, Reported]:
-    """A cutover of a group, which reads on the target, and its rollback."""
+    """A cutover, after which the group reads on the target, and its rollback."""
     migration = live.migration("reported-cutover")
     migration.produce(RECORDS)
     group, topic = f"{migration.name}-g", migration.name
@@ -105,23 +96,17 @@ def cut_over_and_back(live: LiveWorld) -> dict[str, Reported]:
 
 def approved(live: LiveWorld, migration: LiveMigration, mode: str, **conf: object) -> str:
     run_id = awaiting(migration, mode, **conf)
-    decide(live.api, migration, run_id, "Approve")
-    assert "success" == migration.finished(run_id).state
+    approve(live.api, migration, run_id)
     return run_id
 
 
 def of_many_partitions(live: LiveWorld) -> dict[str, Reported]:
     """A sync of a topic with 1,000 partitions."""
-    name = "reported-many"
-    migration = live.migration(name, more_topics=f", {name}-wide")
-    admin = AdminClient(migration.source)
-    for future in admin.create_topics([NewTopic(f"{name}-wide", MANY_PARTITIONS, 1)]).values():
-        future.result(120)
-    wait_until_led(migration.source["bootstrap.servers"], {f"{name}-wide": MANY_PARTITIONS})
-    migration.produce(RECORDS, topic=f"{name}-wide")
-    run_id = migration.trigger()
-    assert "success" == migration.finished(run_id).state
-    return {"1,000 partitions": (migration, run_id, f"{name}-wide")}
+    wide = "reported-wide"
+    migration = live.migration("reported-many", more_topics=f", {wide}")
+    migration.create_topic(wide, MANY_PARTITIONS)
+    migration.produce(RECORDS, topic=wide)
+    return {"1,000 partitions": (migration, synced(migration), wide)}
 
 
 def test_reports_of_real_runs_are_seen_and_printed(

@@ -11,7 +11,7 @@ from confluent_kafka import Producer
 
 from kafka_migration.core.migration.settings import Phase
 from tests.live.conftest import LiveWorld
-from tests.live.groups import Offsets, awaiting, commit, committed, decide, ends, read_on
+from tests.live.groups import Offsets, approve, awaiting, commit, committed, ends, read_on
 from tests.live.migrations import LiveMigration
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign]
@@ -34,8 +34,7 @@ def cut_over(live: LiveWorld, migration: LiveMigration, mode: str = "cutover", *
     """Do a whole cutover or rollback; return its question."""
     run_id = awaiting(migration, mode, **conf)
     question = live.api.question(migration.dag_id, run_id, "approve")
-    decide(live.api, migration, run_id, "Approve")
-    assert "success" == migration.finished(run_id).state
+    approve(live.api, migration, run_id)
     assert_files_restore(migration, run_id)
     return question
 
