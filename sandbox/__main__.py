@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 
 from sandbox import control
+from sandbox.airflow import AirflowFolders
 from sandbox.errors import SandboxError
 from sandbox.jars import JarsError
-from sandbox.sandbox import DEFAULT_ROOT
+from sandbox.sandbox import DEFAULT_ROOT, Sandbox
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -29,14 +30,25 @@ def _run(options: argparse.Namespace) -> int:
     if options.command == "up":
         return control.up(options.root, _flags(options))
     if options.command == "supervise":
-        return control.supervise(options.root, options.airflow_port, airflow=options.airflow)
+        return control.supervise(_sandbox(options))
     return {"down": control.down, "status": control.status, "steps": control.steps}[options.command](options.root)
+
+
+def _sandbox(options: argparse.Namespace) -> Sandbox:
+    return Sandbox(
+        options.root,
+        airflow=options.airflow,
+        airflow_port=options.airflow_port,
+        folders=AirflowFolders(migrations=options.migrations),
+        connect=options.connect,
+    )
 
 
 def _flags(options: argparse.Namespace) -> tuple[str, ...]:
     """Return the start options again as `supervise` reads them."""
     port = ("--airflow-port", str(options.airflow_port)) if options.airflow_port is not None else ()
-    return port if options.airflow else (*port, "--no-airflow")
+    others = ("--connect", str(options.connect), "--migrations", str(options.migrations.resolve()))
+    return (*port, *others, *(() if options.airflow else ("--no-airflow",)))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -67,6 +79,10 @@ def _add(
     if starts:
         command.add_argument("--airflow-port", type=int, help="a fixed port for Airflow (default: a free port)")
         command.add_argument("--no-airflow", dest="airflow", action="store_false", help="clusters and host only")
+        text = "start this many Kafka Connect workers on the target (default: none)"
+        command.add_argument("--connect", type=int, default=0, metavar="WORKERS", help=text)
+        text = "the folder of the migration files (%(default)s)"
+        command.add_argument("--migrations", type=Path, default=AirflowFolders.migrations, metavar="FOLDER", help=text)
 
 
 if __name__ == "__main__":

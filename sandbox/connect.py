@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -147,8 +147,14 @@ def workers_of(
     folder: Path, bootstrap: str, count: int, group: str = "connect", **more: object
 ) -> tuple[ConnectWorker, ...]:
     """Return the workers of one Connect cluster, each on a free port."""
-    ports = free_ports(count)
-    names = [f"{group}-{number}" for number in range(1, count + 1)]
+    return workers_on(free_ports(count), folder, bootstrap, group, **more)
+
+
+def workers_on(
+    ports: Sequence[int], folder: Path, bootstrap: str, group: str = "connect", **more: object
+) -> tuple[ConnectWorker, ...]:
+    """Return the workers of one Connect cluster, one on each of these ports; named `connect-1` and so on."""
+    names = [f"{group}-{number}" for number in range(1, len(ports) + 1)]
     return tuple(
         ConnectWorker(name, folder / name, bootstrap, port, group, **more)  # type: ignore[arg-type]
         for name, port in zip(names, ports, strict=True)

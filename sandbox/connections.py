@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
+from sandbox.connect import ConnectWorker
 from sandbox.kafka import KafkaCluster
 from sandbox.parts import HOST
 from sandbox.ssh import SshHost
 
 
-def connection_variables(source: KafkaCluster, target: KafkaCluster, host: SshHost) -> dict[str, str]:
-    """Return `AIRFLOW_CONN_DEMO_SOURCE`, `…_TARGET`, `…_MIRROR_HOST` and `…_SPARK`."""
+def connection_variables(
+    source: KafkaCluster, target: KafkaCluster, host: SshHost, workers: Sequence[ConnectWorker] = ()
+) -> dict[str, str]:
+    """Return `AIRFLOW_CONN_DEMO_SOURCE`, `…_TARGET`, `…_MIRROR_HOST`, `…_SPARK`, and with workers `…_CONNECT`."""
     connections = {
         "DEMO_SOURCE": _kafka(source),
         "DEMO_TARGET": _kafka(target),
         "DEMO_MIRROR_HOST": _ssh(host),
         "DEMO_SPARK": {"conn_type": "spark", "host": "local[2]", "extra": {"deploy-mode": "client"}},
+        **({"DEMO_CONNECT": _connect(workers[0])} if workers else {}),
     }
     return {f"AIRFLOW_CONN_{name}": json.dumps(value) for name, value in connections.items()}
 
 
 def _kafka(cluster: KafkaCluster) -> dict[str, Any]:
     return {"conn_type": "kafka", "extra": {"bootstrap.servers": cluster.bootstrap}}
+
+
+def _connect(worker: ConnectWorker) -> dict[str, Any]:
+    return {"conn_type": "http", "host": f"http://{HOST}", "port": worker.port}
 
 
 def _ssh(host: SshHost) -> dict[str, Any]:

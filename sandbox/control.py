@@ -109,9 +109,9 @@ def steps(root: Path) -> int:
     return 0
 
 
-def supervise(root: Path, airflow_port: int | None, *, airflow: bool) -> int:
-    """Own the parts until a signal arrives; `up` runs this in the background."""
-    with Sandbox(root, airflow=airflow, airflow_port=airflow_port):
+def supervise(sandbox: Sandbox) -> int:
+    """Own the parts of a sandbox until a signal arrives; `up` runs this in the background."""
+    with sandbox:
         while True:
             signal.pause()
 
@@ -123,6 +123,8 @@ def print_state(state: SandboxState) -> None:
     )
     say(f"Source    {state.source_bootstrap}")
     say(f"Target    {state.target_bootstrap}")
+    for url in state.connect_urls.values():
+        say(f"Connect   {url}")
     say(f"Host      ssh -p {state.ssh_port} -i {state.ssh_key_file} {state.ssh_user}@{state.ssh_host}")
     say(f"Logs      {state.logs}")
     say(f"Evidence  {state.evidence_root}")

@@ -17,7 +17,7 @@ from sandbox.state import FILE_NAME, save_json
 
 # Everything that the sandbox creates below its root, and therefore may delete there.
 CONTENT = (
-    *("source", "target", "security", "ssh", "mirror-host", "mirror-memory"),
+    *("source", "target", "security", "ssh", "mirror-host", "mirror-memory", "connect"),
     *("postgres", "airflow", "evidence", "logs"),
     *(shell.PROGRAMS, shell.FILE_NAME, FILE_NAME),
 )

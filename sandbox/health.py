@@ -7,6 +7,7 @@ import urllib.request
 from collections.abc import Mapping
 from typing import Any
 
+from sandbox.connect import answers
 from sandbox.kafka import answers_metadata
 from sandbox.processes import identify
 from sandbox.state import SandboxState
@@ -42,7 +43,9 @@ def health(airflow_url: str) -> Mapping[str, Any]:
 def _silent(state: SandboxState) -> list[str]:
     addresses = {"source": state.source_bootstrap, "target": state.target_bootstrap}
     clusters = [name for name, address in addresses.items() if not answers_metadata(address)]
-    return clusters if state.airflow_url is None else [*clusters, *_silent_airflow(state.airflow_url)]
+    workers = [name for name, url in state.connect_urls.items() if not answers(url)]
+    airflow = [] if state.airflow_url is None else _silent_airflow(state.airflow_url)
+    return [*clusters, *workers, *airflow]
 
 
 def _silent_airflow(url: str) -> list[str]:

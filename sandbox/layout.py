@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sandbox import jars
 from sandbox.airflow import USER, Airflow, AirflowFolders
+from sandbox.connect import ConnectWorker, workers_on
 from sandbox.connections import connection_variables
 from sandbox.environment import base_environment
 from sandbox.kafka import SHORT_LIVED, KafkaCluster, login_listener
@@ -34,6 +35,7 @@ class Layout:
     host: SshHost
     airflow: Airflow
     security: Mapping[str, Security] = field(default_factory=dict)
+    workers: tuple[ConnectWorker, ...] = ()
 
     @property
     def logs(self) -> Path:
@@ -72,7 +74,7 @@ class Layout:
             "SPARK_LOCAL_IP": "127.0.0.1",
             # Spark refuses a worker Python that differs from the driver's.
             "PYSPARK_PYTHON": sys.executable,
-            **connection_variables(self.source, self.target, self.host),
+            **connection_variables(self.source, self.target, self.host, self.workers),
             **extra,
         }
 
@@ -89,6 +91,7 @@ class Layout:
             evidence_root=self.evidence,
             source_bootstrap=self.source.bootstrap,
             target_bootstrap=self.target.bootstrap,
+            connect_urls={worker.name: worker.url for worker in self.workers},
             ssh_host=HOST,
             ssh_port=self.host.port,
             ssh_user=self.host.user,
@@ -113,16 +116,17 @@ def plan_layout(
     secured: bool = False,
     kerberos: Mapping[str, KerberosLogin] | None = None,
     versions: Mapping[str, str] | None = None,
+    connect: int = 0,
 ) -> Layout:
     """Choose ports and folders; `java_options` are for the JVMs of Kafka, brokers and MirrorMaker alike.
 
-    `versions` are the Kafka versions of `source` and `target`.
+    `versions` are the Kafka versions of `source`, `target` and `connect`. `connect` is the number of Connect workers.
 
     Raises:
         PortTaken: `airflow_port` was given and is in use.
     """
     asked_for = [require_free(airflow_port, "Airflow")] if airflow_port is not None else []
-    ports = iter([*asked_for, *free_ports(8 + 2 * len(PORTS))])
+    ports = iter([*asked_for, *free_ports(8 + connect + 2 * len(PORTS))])
     airflow, ssh, database = next(ports), next(ports), next(ports)
     security = {
         side: Security(
@@ -131,7 +135,7 @@ def plan_layout(
         for side in (("source", "target") if secured else ())
     }
     login = (login_listener(next(ports)),)
-    kafka = {"source": jars.KAFKA_VERSION, "target": jars.KAFKA_VERSION, **(versions or {})}
+    kafka = {**dict.fromkeys(("source", "target", "connect"), jars.KAFKA_VERSION), **(versions or {})}
     clusters = {
         side: (ZooKeeperCluster if kafka[side] in WITH_ZOOKEEPER else KafkaCluster)(
             side,
@@ -145,6 +149,13 @@ def plan_layout(
         )
         for side in ("source", "target")
     }
+    workers = workers_on(
+        [next(ports) for _ in range(connect)],
+        root / "connect",
+        clusters["target"].bootstrap,
+        java_options=java_options,
+        version=kafka["connect"],
+    )
     return Layout(
         root=root,
         sandbox_id=sandbox_id,
@@ -153,4 +164,5 @@ def plan_layout(
         host=SshHost(root / "ssh", ssh, root / "mirror-host", java_options),
         airflow=Airflow(root / "airflow", airflow, Postgres(root / "postgres", database), folders),
         security=security,
+        workers=workers,
     )

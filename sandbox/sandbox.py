@@ -46,17 +46,18 @@ def say(text: str) -> None:
 
 
 class Sandbox:
-    """Two Kafka clusters, an SSH host and, if requested, Airflow, below one root folder.
+    """Two Kafka clusters, an SSH host and, if requested, Airflow and Connect workers, below one root folder.
 
     Args:
         root: its own folder; emptied at start, but its evidence is moved and kept.
         airflow: start Airflow too; without it `state.airflow_url` is `None`.
         airflow_port: a fixed port for Airflow; by default a free one.
         folders: the folders of DAGs, plugins and migration files.
-        java_options: for the JVMs of the brokers and of MirrorMaker; none for throughput measurements.
+        java_options: for the JVMs of the brokers, of MirrorMaker and of Connect; none for throughput measurements.
         secured: the clusters also have listeners with TLS and logins, and an authorizer.
         kerberos: the Kerberos logins of `source` and `target`; without one there is no listener for Kerberos.
-        versions: the Kafka versions of `source` and `target`; others than the sandbox's own are fetched.
+        versions: the Kafka versions of `source`, `target` and `connect`; others than the sandbox's own are fetched.
+        connect: the number of Kafka Connect workers, whose Kafka is the target.
         extra_environment: further variables for Airflow's parts and for `environment`; they win.
         report: gets short status lines.
     """
@@ -73,6 +74,7 @@ class Sandbox:
         secured: bool = False,
         kerberos: Mapping[str, KerberosLogin] | None = None,
         versions: Mapping[str, str] | None = None,
+        connect: int = 0,
         report: Callable[[str], None] = say,
     ) -> None:
         self.sandbox_id = secrets.token_hex(8)
@@ -84,6 +86,7 @@ class Sandbox:
         self._secured = secured
         self._kerberos = kerberos
         self._versions = dict(versions or {})
+        self._connect = connect
         self._extra_environment = dict(extra_environment or {})
         self._report = report
         self._parts: dict[str, Part] = {}
@@ -222,9 +225,11 @@ class Sandbox:
             secured=self._secured,
             kerberos=self._kerberos,
             versions=self._versions,
+            connect=self._connect,
         )
         self._watchdog = Watchdog(self.sandbox_id, self._folder.state_file, self._layout.logs / "reaper.log")
         self._start_base(self._layout)
+        self._start_workers(self._layout)
         if self._with_airflow:
             self._start_airflow(self._layout)
         wait_ready(self._parts.values(), self._report)
@@ -245,6 +250,12 @@ class Sandbox:
         layout.airflow.write_home()
         layout.evidence.mkdir()
         self._add([layout.host.part(environment, layout.logs)])
+
+    def _start_workers(self, layout: Layout) -> None:
+        # A worker asks its Kafka first, and ends if that does not answer.
+        wait_ready([self._parts[layout.target.name]] if layout.workers else [])
+        environment = layout.base_environment()
+        self._add(worker.part(environment, layout.logs) for worker in layout.workers)
 
     def _start_airflow(self, layout: Layout) -> None:
         environment = layout.airflow_environment(self._extra_environment)

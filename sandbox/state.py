@@ -13,6 +13,7 @@ Fields, in JSON and in `SandboxState` alike (paths are absolute):
     airflow_home        AIRFLOW_HOME
     evidence_root       folder of the evidence store
     source_bootstrap, target_bootstrap     host:port of each cluster
+    connect_urls        {part: REST address of this Connect worker}; empty without workers
     ssh_host, ssh_port, ssh_user           the MirrorMaker host
     ssh_key_file        private key of the client
     ssh_host_key        `ssh-ed25519 AAAA…`, the only host key to accept
@@ -52,6 +53,7 @@ class SandboxState:
     evidence_root: Path
     source_bootstrap: str
     target_bootstrap: str
+    connect_urls: Mapping[str, str]
     ssh_host: str
     ssh_port: int
     ssh_user: str

@@ -12,6 +12,7 @@ import sys
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from confluent_kafka.admin import AdminClient
@@ -117,6 +118,20 @@ def test_a_part_that_dies_is_reported_with_its_log_and_can_be_restarted(base: Sa
     base.check()
     assert _cluster_id(address)
     assert old_pid != SandboxState.load(base.state.root / "state.json").pids["target"]
+
+
+def test_connect_workers_are_one_cluster_on_the_target(tmp_path: Path) -> None:
+    """Each worker answers under its name, names the target as its Kafka, and leaves only folders that a start knows."""
+    with Sandbox(tmp_path / "root", airflow=False, connect=2) as running:
+        state = running.state
+        ids = {name: _json(url)["kafka_cluster_id"] for name, url in state.connect_urls.items()}
+
+        assert dict.fromkeys(("connect-1", "connect-2"), _cluster_id(state.target_bootstrap)) == ids
+        assert {*ids} <= set(state.pids)
+        assert {path.name for path in state.root.iterdir()} <= {*CONTENT, *KEPT}
+        assert "AIRFLOW_CONN_DEMO_CONNECT" in state.environment
+
+    assert running.pids_alive() == set()
 
 
 def test_an_early_death_names_the_exception(tmp_path: Path) -> None:
@@ -260,6 +275,11 @@ def test_every_port_listens_on_loopback_only(sandbox: Sandbox) -> None:
 def _command(root: Path, name: str) -> subprocess.CompletedProcess[str]:
     words = (sys.executable, "-m", "sandbox", name, "--root", str(root))
     return subprocess.run(words, cwd=PROJECT, capture_output=True, text=True, check=False)
+
+
+def _json(url: str) -> Any:
+    with urllib.request.urlopen(url, timeout=30) as answer:
+        return json.load(answer)
 
 
 def _cluster_id(address: str) -> str:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from kafka_migration.cli.shell.airflow_server import PASSWORD, SERVER, USER
 from sandbox import health, shell
 from sandbox.airflow import Airflow
+from sandbox.connect import workers_on
 from sandbox.folder import Folder
 from sandbox.kafka import KafkaCluster
 from sandbox.layout import Layout
@@ -144,6 +146,24 @@ def test_a_dead_part_is_named_with_its_log(layout: Layout, monkeypatch: pytest.M
     assert f"NOT RUNNING; its log: {layout.logs / 'scheduler.log'}" == found["scheduler"]
     assert "DOES NOT ANSWER" in found["target"]
     assert "DOES NOT ANSWER" in found["dag-processor"]
+
+
+def test_connect_workers_are_reached_by_their_connection_and_watched(
+    layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With workers there is a connection to the first of them, and a worker that does not answer is named."""
+    workers = workers_on((21, 22), layout.root / "connect", layout.target.bootstrap)
+    running = replace(layout, workers=workers)
+    monkeypatch.setattr(health, "answers_metadata", lambda _: True)
+    monkeypatch.setattr(health, "answers", lambda url: url.endswith(":21"))
+
+    state = running.state(dict.fromkeys(("connect-1", "connect-2"), os.getpid()), {}, with_airflow=False)
+
+    connection = json.loads(running.own_environment({})["AIRFLOW_CONN_DEMO_CONNECT"])
+    assert {"conn_type": "http", "host": "http://127.0.0.1", "port": 21} == connection
+    assert "AIRFLOW_CONN_DEMO_CONNECT" not in layout.own_environment({})
+    assert {"connect-1": "http://127.0.0.1:21", "connect-2": "http://127.0.0.1:22"} == state.connect_urls
+    assert ["connect-2"] == list(health.troubles(state))
 
 
 WELL, UNWELL = {"status": "healthy"}, {"status": "unhealthy"}
