@@ -77,8 +77,19 @@ def _mirrormaker2(migration: Migration) -> Iterator[Right]:
             yield Right(transactional, Operation.WRITE, Client.MIRRORMAKER, Need.SYNC)
 
 
+def _connect(migration: Migration) -> Iterator[Right]:
+    # Airflow reads its positions, and the states of its tasks; the workers have a login of their own.
+    yield Right(
+        Resource("topic", InternalTopics.of(migration.name, 0).offsets), Operation.READ, Client.AIRFLOW, Need.SYNC
+    )
+    if migration.mirror.connect is not None:
+        status = Resource("topic", migration.mirror.connect.status_topic)
+        yield Right(status, Operation.READ, Client.AIRFLOW, Need.SYNC)
+
+
 # The side on which an engine keeps its positions and its state, and the rights for them.
 _OWN_RIGHTS: Mapping[str, tuple[Side, Callable[[Migration], Iterator[Right]]]] = {
+    "connect": ("target", _connect),
     "mirrormaker1": ("source", _mirrormaker1),
     "mirrormaker2": ("target", _mirrormaker2),
 }

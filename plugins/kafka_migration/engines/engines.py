@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.engine import AnyEngine
+from kafka_migration.engines.kafka_connect import KafkaConnect
 from kafka_migration.engines.mirrormaker1 import MirrorMaker1
 from kafka_migration.engines.mirrormaker2 import MirrorMaker2
 
@@ -17,6 +18,7 @@ def engine_of(migration: Migration, source: KafkaCluster, target: KafkaCluster) 
 
 
 BUILDERS: Mapping[str, Callable[[Migration, KafkaCluster, KafkaCluster], AnyEngine]] = {
+    "connect": KafkaConnect,
     "mirrormaker1": MirrorMaker1,
     "mirrormaker2": MirrorMaker2,
 }

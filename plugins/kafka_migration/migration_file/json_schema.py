@@ -13,8 +13,9 @@ from pydantic.json_schema import GenerateJsonSchema
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.migration.aliases import MIRROR_WORDS
 from kafka_migration.core.migration.client_tuning import TUNING_KEYS, words_of
-from kafka_migration.core.migration.engine_table import ENGINES, engines_with
+from kafka_migration.core.migration.engine_table import DEFAULT_ENGINE, engines_with
 from kafka_migration.migration_file.models import MigrationModel
+from kafka_migration.migration_file.relations import NEED_HOST
 from kafka_migration.migration_file.topics_section import KINDS, SETTINGS
 
 Schema = dict[str, Any]
@@ -63,14 +64,18 @@ def _property(key: str) -> Schema:
     return {"enum": list(words)} if words else {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,100}$"}
 
 
+def _with(field: str) -> Schema:
+    """Return the condition that the engine of the file has a field of `FIELDS`."""
+    engines = {"properties": {"engine": {"enum": list(engines_with(field))}}}
+    return engines if DEFAULT_ENGINE in engines_with(field) else {"required": ["engine"], **engines}
+
+
 def _without(field: str) -> Schema:
-    """Return the condition that the file names an engine, and that this engine lacks a field of `FIELDS`."""
-    lacking = [engine for engine in ENGINES if engine not in engines_with(field)]
-    return {"required": ["engine"], "properties": {"engine": {"enum": lacking}}}
+    """Return the condition that the engine of the file lacks a field of `FIELDS`."""
+    return {"not": _with(field)}
 
 
-_OF_PARTITIONS = {"properties": {"engine": {"enum": list(engines_with("topics.partitions"))}}}
-_MAY_HAVE_PARTITIONS = {"required": ["mirror"], "properties": {"mirror": {"required": ["engine"], **_OF_PARTITIONS}}}
+_MAY_HAVE_PARTITIONS = {"required": ["mirror"], "properties": {"mirror": _with("topics.partitions")}}
 _HAS_PARTITIONS = {"type": "object", **_given("partitions")}
 # Rules for a whole section.
 _RULES: dict[str, Schema] = {
@@ -88,6 +93,9 @@ _RULES: dict[str, Schema] = {
         "allOf": [
             _when(_without("mirror.exactly_once"), exactly_once={"const": False}),
             _when(_without("mirror.topic_names"), topic_names={"properties": {"naming": {"const": "identity"}}}),
+            *(_when(_without(f"mirror.{field}"), **{field: {"type": "null"}}) for field in NEED_HOST),
+            {"if": _with("mirror.connect"), "then": _given("connect")},
+            _when(_without("mirror.connect"), connect={"type": "null"}),
             _when(_is("isolation_level", "read_uncommitted"), exactly_once={"const": False}),
         ]
     },

@@ -267,7 +267,12 @@ def _freeze(model: MigrationModel, digest: str) -> Migration:
         target_replication_factor=target.replication_factor,
         topics=rules.names,
         rules=rules,
-        mirror=_section(MirrorSettings, mirror, topic_names=_section(TopicNames, mirror.topic_names)),
+        mirror=_section(
+            MirrorSettings,
+            mirror,
+            topic_names=_section(TopicNames, mirror.topic_names),
+            connect=None if mirror.connect is None else mirror.connect.frozen(),
+        ),
         watch=_section(
             WatchSettings,
             watch,

@@ -7,6 +7,7 @@ from datetime import time
 from typing import Annotated, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
 from kafka_migration.core.migration.aliases import alias_problem
 from kafka_migration.core.migration.client_tuning import pair_problems, value_problem
@@ -14,6 +15,7 @@ from kafka_migration.core.migration.engine_table import DEFAULT_ENGINE, EngineNa
 from kafka_migration.core.migration.settings import UNMOVED_GROUP_PREFIXES, Part
 from kafka_migration.core.text.shortened import some
 from kafka_migration.migration_file.alerts_section import AlertsModel
+from kafka_migration.migration_file.connect_section import ConnectModel
 from kafka_migration.migration_file.scalars import (
     AcceptedCode,
     Alias,
@@ -75,7 +77,7 @@ class TopicNamesModel(Strict):
         "identity", description="identity keeps names; prefixed puts source.alias and a dot before them."
     )
     policy_class: ClassName | None = Field(
-        None, description="For custom: a replication policy class in libs/*.jar of the Kafka home."
+        None, description="For custom: a replication policy class in libs/*.jar of the Kafka home, or of the workers."
     )
     pattern: TopicPattern = Field(
         "{topic}", validate_default=True, description="For custom: the resulting name, with {topic} as the source name."
@@ -93,10 +95,19 @@ class TopicNamesModel(Strict):
 
 
 class MirrorModel(Strict):
-    """MirrorMaker and its host."""
+    """MirrorMaker, and the host or the Kafka Connect cluster on which it runs."""
 
-    engine: EngineName = Field(DEFAULT_ENGINE, description="The MirrorMaker version that the run starts.")
-    connection: ConnectionId = Field(description="Airflow connection of type ssh.")
+    engine: EngineName = Field(
+        DEFAULT_ENGINE,
+        description="What copies: MirrorMaker 2 or 1 on a host, or MirrorMaker 2's connector on a Kafka Connect "
+        "cluster.",
+    )
+    connection: ConnectionId = Field(
+        description="Airflow connection of type ssh; with engine connect of type http: the REST API of Kafka Connect."
+    )
+    connect: ConnectModel | None = Field(
+        None, validate_default=True, description="Required with engine connect, and only there."
+    )
     kafka_home: HostPath | None = Field(None, description="Folder with libs/*.jar on the host. Default: $KAFKA_HOME.")
     java_home: HostPath | None = Field(None, description="Java on the host. Default: $JAVA_HOME, then the PATH.")
     tasks: int = Field(4, ge=1, le=1000, description="Parallel copy tasks (tasks.max); streams with mirrormaker1.")
@@ -115,12 +126,22 @@ class MirrorModel(Strict):
     )
     exactly_once: bool = Field(
         False,
-        description="Copy in transactions, so that a crash causes no duplicates (only with mirrormaker2).",
+        description="Copy in transactions, so that a crash causes no duplicates (not with mirrormaker1).",
     )
     restarts: int = Field(3, ge=0, le=20, description="How often a run restarts a MirrorMaker process that died.")
     properties: dict[PropertyName, PropertyValue] = Field(
         {}, description='Client settings, such as "producer.compression.type": "zstd".'
     )
+
+    @field_validator("connect")
+    @classmethod
+    def _belongs_to_kafka_connect(cls, connect: ConnectModel | None, info: ValidationInfo) -> ConnectModel | None:
+        reason = _why_not("needs_connect", info)
+        if connect is not None and reason:
+            raise ValueError(f"no such field, because {reason}")
+        if connect is None and not reason and "engine" in info.data:
+            raise PydanticCustomError("missing", "Field required")
+        return connect
 
     @field_validator("properties")
     @classmethod
@@ -143,7 +164,8 @@ class MirrorModel(Strict):
         if exactly_once and (reason := _why_not("exactly_once", info)):
             raise ValueError(f"false: {reason}")
         if exactly_once and info.data.get("isolation_level") == "read_uncommitted":
-            raise ValueError("false: MirrorMaker 2 refuses exactly-once with isolation_level read_uncommitted")
+            title = abilities_of(info.data.get("engine", DEFAULT_ENGINE)).title
+            raise ValueError(f"false: {title} refuses exactly-once with isolation_level read_uncommitted")
         return exactly_once
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kafka_migration.core.migration.engine_table import abilities_of
+from kafka_migration.core.migration.engine_table import FIELDS, abilities_of
 from kafka_migration.core.migration.patterns import matches
 from kafka_migration.core.migration.settings import POLL_GRACE_S
 from kafka_migration.core.text.terminal_text import duration
@@ -13,16 +13,34 @@ from kafka_migration.core.text.terminal_text import duration
 if TYPE_CHECKING:
     from kafka_migration.migration_file.models import MigrationModel
 
+# The fields of `mirror` that only engines with a host have, and those of them that are seconds.
+NEED_HOST = tuple(name.partition(".")[2] for name, (ability, _) in FIELDS.items() if ability == "needs_host")
+DURATIONS = ("lease", "stop_grace")
+
 Mistake = tuple[str, object, str]
 """The place of a value, the value, and what is expected there."""
 
 
 def relation_mistakes(file: MigrationModel) -> Iterator[Mistake]:
     """Yield the values that do not fit to other ones; a value with several bad relations once."""
+    yield from _fields_of_other_engines(file)
     yield from _connections(file)
     yield from _partitions(file)
     yield from _times(file)
     yield from _groups(file)
+
+
+def _fields_of_other_engines(file: MigrationModel) -> Iterator[Mistake]:
+    """Yield fields of `mirror` that the file gives and the engine lacks; `null` is no value."""
+    row, mirror = abilities_of(file.mirror.engine), file.mirror
+    for field in sorted(mirror.model_fields_set & {*NEED_HOST}):
+        value, reason = getattr(mirror, field), row.why_no_field(f"mirror.{field}")
+        if value is not None and reason:
+            yield (
+                f"mirror.{field}",
+                duration(value) if field in DURATIONS else value,
+                f"no such field, because {reason}",
+            )
 
 
 def _partitions(file: MigrationModel) -> Iterator[Mistake]:
@@ -38,7 +56,7 @@ def _connections(file: MigrationModel) -> Iterator[Mistake]:
     kinds = {
         "source.connection": (file.source.connection, "kafka"),
         "target.connection": (file.target.connection, "kafka"),
-        "mirror.connection": (file.mirror.connection, "ssh"),
+        "mirror.connection": (file.mirror.connection, _mirror_kind(file)),
         "validation.spark_connection": (file.validation.spark_connection, "spark"),
     }
     if file.schema_registry is not None:
@@ -51,12 +69,16 @@ def _connections(file: MigrationModel) -> Iterator[Mistake]:
             yield place, connection, f"a connection of type {kind}; {other} uses this one with type {expected}"
 
 
+def _mirror_kind(file: MigrationModel) -> str:
+    return "ssh" if abilities_of(file.mirror.engine).needs_host else "http"
+
+
 def _times(file: MigrationModel) -> Iterator[Mistake]:
     """Yield times that end before the watch can see anything: between two polls, it may be blind for this long."""
     poll_s, quiet_s = file.watch.poll_interval, file.cutover.fence_quiet
     blind_s = int(2 * poll_s + POLL_GRACE_S)
     least = {
-        "mirror.lease": (file.mirror.lease, blind_s),
+        "mirror.lease": (file.mirror.lease if abilities_of(file.mirror.engine).needs_host else None, blind_s),
         "watch.stall_after": (file.watch.stall_after, blind_s),
         "watch.time_limit": (file.watch.time_limit, blind_s),
         "cutover.fence_wait": (file.cutover.fence_wait, quiet_s + blind_s),

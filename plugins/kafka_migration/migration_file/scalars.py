@@ -192,6 +192,15 @@ _PROPERTY = _form(r"^(consumer|producer)\.[a-z][a-z0-9._-]{0,100}$", "a client s
 _PROPERTY_VALUE = _form(r"^[A-Za-z0-9._-]{1,100}$", "ASCII letters, digits, dots, _ and -, in quotes")
 _CONFIG = _form(r"^[a-z][a-z0-9]*(\.[a-z0-9]+)+$", "a topic setting such as retention.ms", max_length=100)
 _CONFIG_VALUE = _form(r"^[A-Za-z0-9._:,*-]{1,200}$", "a value in quotes: ASCII letters, digits, and . , : * _ -")
+_SECRET_PROPERTY = _form(
+    r"^(sasl|ssl)(\.[a-z0-9]+)+$",
+    "a property of Kafka's clients that may be a secret, such as sasl.jaas.config",
+    max_length=100,
+)
+_REFERENCE = _form(
+    r"^\$\{[A-Za-z0-9_.-]{1,100}:[^\x00-\x1f\x7f-\x9f${}]{1,500}\}$",
+    'a reference through a config provider of the workers, such as "${file:/etc/kafka-connect/shop.properties:source}"',
+)
 _PATH = _form(r"^/[A-Za-z0-9._/+-]{0,500}$", "an absolute path of ASCII letters, digits, dots, /, +, _ and -")
 
 AcceptedCode = Annotated[
@@ -216,6 +225,8 @@ PropertyValue = Annotated[str, _PROPERTY_VALUE]
 TopicConfigName = Annotated[str, _CONFIG]
 TopicConfigValue = Annotated[str, _CONFIG_VALUE]
 HostPath = Annotated[str, _PATH]
+SecretProperty = Annotated[str, _SECRET_PROPERTY]
+SecretReference = Annotated[str, _REFERENCE]
 CronExpression = Annotated[
     str,
     StringConstraints(max_length=200),

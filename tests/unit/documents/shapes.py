@@ -123,11 +123,18 @@ def _broken_fields(name: str, known: Mapping[str, str], present: Mapping[str, st
     for field, kind in known.items():
         if field not in present:
             yield f"field {name}.{field} is gone"
-        elif present[field] != kind:
+        elif present[field] != kind and not _has_more_values(kind, present[field]):
             yield f"field {name}.{field} was {kind}, now {present[field]}"
     for field in present.keys() - known.keys():
         if not present[field].endswith(MISSING):
             yield f"field {name}.{field} is new, and documents of before do not have it"
+
+
+def _has_more_values(before: str, now: str) -> bool:
+    """Return whether a type only got more literal values; as with an enum, a new value is a new fact."""
+    known, present = (set(kind.removesuffix(MISSING).split(" or ")) for kind in (before, now))
+    only_literals = all(value.startswith('"') for value in present)
+    return only_literals and known < present and before.endswith(MISSING) == now.endswith(MISSING)
 
 
 def golden(name: str) -> Shape | None:

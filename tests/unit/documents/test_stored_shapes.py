@@ -111,6 +111,23 @@ def test_only_what_every_reader_understands_is_added(change: Callable[[Shape], N
     assert expected == list(breaks(before, now))
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "is_addition"),
+    [
+        ('"a" or "b"', '"a" or "b" or "c"', True),
+        ('"a", may be missing', '"a" or "b", may be missing', True),
+        ('"a" or "b"', '"a" or "c"', False),
+        ('"a"', '"a" or "b", may be missing', False),
+        ('"a"', '"a" or null', False),
+    ],
+)
+def test_a_field_of_words_may_have_further_words(before: str, now: str, is_addition: bool) -> None:
+    """A new word of a field is added like a new value of an enum; every other change of its type is refused."""
+    shapes = [{"forms": [], "classes": {"Basis": {"engine": kind}}} for kind in (before, now)]
+
+    assert is_addition is (not list(breaks(*shapes)))
+
+
 def _kind(path: Path) -> Kind:
     return Kind(path.stem.rpartition("-")[0])
 

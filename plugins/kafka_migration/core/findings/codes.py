@@ -633,7 +633,79 @@ class Code(RowEnum):
         "MirrorMaker 2 would silently skip a topic, or copy it under another name.",
         f"Change engine or names as the finding says, or remove the topic from the file. {_NOTHING_STARTED}",
     )
+    # Kafka Connect
+    CONNECT_TOO_OLD = _engine(
+        "A worker of the Kafka Connect cluster is older than 3.7.",
+        f"Upgrade the workers to 3.7 or newer, or use engine `mirrormaker2`. {_NOTHING_STARTED}",
+        cause="Before 3.7 a connector cannot be created without starting (KIP-980), so a reservation would copy.",
+    )
+    CONNECT_OTHER_KAFKA = _engine(
+        "The workers of the Kafka Connect cluster use another Kafka cluster than the target.",
+        f"Name workers in `mirror.connection` whose own Kafka cluster is the target. {_NOTHING_STARTED}",
+        cause="MirrorMaker's connector writes with the producer of the workers, so its records would go to their "
+        "cluster.",
+    )
+    CONNECT_PLUGIN_MISSING = _engine(
+        "A worker of the Kafka Connect cluster has no MirrorMaker connector, or has another version of it than others.",
+        "Put the same MirrorMaker libraries into `plugin.path` of every worker, and restart the workers. "
+        f"{_NOTHING_STARTED}",
+    )
+    CONNECT_CONFIG_REFUSED = _engine(
+        "Kafka Connect refuses the configuration of the connector.",
+        f"Change the setting that the finding names, or the workers' rule that refuses it. {_NOT_STARTED}",
+        cause="The workers forbid overrides (`connector.client.config.override.policy`), do not support exactly-once "
+        "sources, or do not know a value.",
+    )
+    CONNECT_SECRET_PLAIN = _engine(
+        "A secret would stand in plain text in the configuration of the connector.",
+        f"Put the secret into a file of the workers, and name it in `mirror.connect.secrets`. {_NOT_STARTED}",
+        cause="Everyone who reaches the REST API can read the configuration of a connector, and the workers store it "
+        "in a topic.",
+        accepted="Everyone who reaches the REST API or reads the workers' topics may know the secrets of both "
+        "connections.",
+    )
+    CONNECT_TOPIC_UNSAFE = _engine(
+        "An internal topic of the workers that the migration file names is missing, is not compacted, or has too few "
+        "replicas.",
+        f"Correct the name in `mirror.connect`, or the topic as the finding says. {_NOTHING_STARTED}",
+        cause="Without compaction, or with one lost broker, the workers forget connectors and their states.",
+    )
+    CONNECT_UNKNOWN = _engine(
+        "Warning: a setting of the workers is unknown: REST does not tell it, and the migration file does not name it.",
+        f"{_WARNING} Name it in `mirror.connect`; until then the check says nothing.",
+        accepted="You know the settings of the workers that the finding names, and they are safe.",
+        is_unanswered=True,
+    )
+    CONNECT_NO_LEASE = _engine(
+        "Warning: no host keeps a lease. If Airflow dies, the connector copies until the next run or until a person "
+        "stops it.",
+        f"{_WARNING} After a failure of Airflow, run `kafka-migration stop NAME`.",
+        accepted="A person stops the connector if Airflow fails.",
+        commands=("stop NAME", "status NAME"),
+    )
+    CONNECT_OPERATOR = _engine(
+        "Warning: the names of the workers look like those of Strimzi, whose operator deletes connectors that REST "
+        "created.",
+        f"{_WARNING} Remove the annotation `strimzi.io/use-connector-resources` from the resource KafkaConnect.",
+        accepted="The operator leaves connectors alone that REST created.",
+    )
+    CONNECT_REST_PLAIN = _engine(
+        "Warning: Airflow reaches the REST API of Kafka Connect without encryption.",
+        f"{_WARNING} Use `https` in the connection, and a listener with TLS on the workers.",
+        accepted="No one else can read or change what Airflow and the workers send.",
+    )
+    CONNECT_TASKS = _engine(
+        "Warning: another number of tasks fits the partitions and the workers of the Kafka Connect cluster better.",
+        f"{_WARNING} Set `mirror.tasks` as the finding says.",
+        accepted="The copy is fast enough with this number of tasks.",
+    )
     # Mirroring
+    CONNECTOR_CHANGED = _mirror(
+        "A connector of this migration was changed or deleted on the Kafka Connect cluster, not by a run.",
+        "Find out who did it, then trigger the run again. Nothing was started over the change. Copied records are "
+        "kept.",
+        cause="A person, a script or the operator of Strimzi acted on the connector.",
+    )
     MIRROR_DEAD = _mirror(
         "The MirrorMaker process exited while it should have been copying.",
         "Fix the cause that the exception in the finding names, then trigger the run again. MirrorMaker "

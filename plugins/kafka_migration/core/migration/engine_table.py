@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-EngineName = Literal["mirrormaker2", "mirrormaker1"]
+EngineName = Literal["mirrormaker2", "mirrormaker1", "connect"]
 # The engine of a migration file that names none. It renames topics, so it can also copy back.
 DEFAULT_ENGINE: EngineName = "mirrormaker2"
 
@@ -33,8 +33,8 @@ class Abilities:
     transactions. `chooses_partitions`: the target may have another number of partitions. `exactly_once`: it can copy in
     transactions. `renames_topics`: topics may have other names on the target. `has_own_positions`: it stores positions
     and its state in topics of its own on the target, under the source's alias. `needs_host`: it is a process on a host
-    that Airflow reaches by SSH, so the host's tools can be asked. `producer_per_task`: each task has a producer, which
-    has a buffer of its own.
+    that Airflow reaches by SSH, so the host's tools can be asked. `needs_connect`: it is a connector on a Kafka Connect
+    cluster that Airflow reaches by REST. `producer_per_task`: each task has a producer, which has a buffer of its own.
     """
 
     title: str
@@ -45,19 +45,34 @@ class Abilities:
     renames_topics: Ability = YES
     has_own_positions: Ability = YES
     needs_host: Ability = YES
+    needs_connect: Ability = YES
     producer_per_task: Ability = YES
 
     @property
     def fields(self) -> tuple[str, ...]:
         """The fields of the migration file that this engine has and that another one lacks."""
-        return tuple(field for field, ability in FIELDS.items() if getattr(self, ability))
+        return tuple(field for field in FIELDS if not self.why_no_field(field))
+
+    def why_no_field(self, field: str) -> str:
+        """Return why this engine lacks a field of `FIELDS`, without a full stop; empty if it has the field."""
+        ability, consequence = FIELDS[field]
+        why_not = str(getattr(self, ability).why_not)
+        return f"{why_not}, so {consequence}" if why_not and consequence else why_not
 
 
-# The fields of the migration file that not every engine has, and the ability of those that have it.
-FIELDS: Mapping[str, str] = {
-    "mirror.exactly_once": "exactly_once",
-    "mirror.topic_names": "renames_topics",
-    "topics.partitions": "chooses_partitions",
+# The fields of the migration file that not every engine has; the ability of those that have it; and what an engine
+# without it does instead, unless its reason says that.
+FIELDS: Mapping[str, tuple[str, str]] = {
+    "mirror.connect": ("needs_connect", ""),
+    "mirror.exactly_once": ("exactly_once", ""),
+    "mirror.heap_mb": ("needs_host", "the workers have their own heap"),
+    "mirror.java_home": ("needs_host", "the workers have their own Java"),
+    "mirror.kafka_home": ("needs_host", "the workers have their own Kafka"),
+    "mirror.lease": ("needs_host", "nothing keeps a lease"),
+    "mirror.restarts": ("needs_host", "the run has its own limit of failures"),
+    "mirror.stop_grace": ("needs_host", "nothing can end its tasks by force"),
+    "mirror.topic_names": ("renames_topics", ""),
+    "topics.partitions": ("chooses_partitions", ""),
 }
 
 ROWS: Mapping[EngineName, Abilities] = {
@@ -68,11 +83,18 @@ ROWS: Mapping[EngineName, Abilities] = {
         exactly_once=Ability("MirrorMaker 1 copies at least once"),
         renames_topics=Ability("MirrorMaker 1 cannot rename topics"),
         has_own_positions=Ability("MirrorMaker 1 commits its positions as a consumer group on the source"),
+        needs_connect=Ability("MirrorMaker 1 is a process on a host; engine connect uses a Kafka Connect cluster"),
         producer_per_task=Ability("MirrorMaker 1 has one producer for all streams"),
     ),
     "mirrormaker2": Abilities(
         "MirrorMaker 2",
         chooses_partitions=Ability("MirrorMaker 2 keeps the partitions of the source"),
+        needs_connect=Ability("MirrorMaker 2 is a process on a host; engine connect uses a Kafka Connect cluster"),
+    ),
+    "connect": Abilities(
+        "Kafka Connect",
+        chooses_partitions=Ability("Kafka Connect keeps the partitions of the source"),
+        needs_host=Ability("Kafka Connect has no MirrorMaker host"),
     ),
 }
 ENGINES: tuple[EngineName, ...] = tuple(ROWS)

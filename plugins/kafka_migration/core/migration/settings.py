@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Literal
 
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.kafka.cluster import IsolationLevel
+from kafka_migration.core.kafka.cluster import IsolationLevel, Side
 from kafka_migration.core.migration.alert_settings import AlertSettings
 from kafka_migration.core.migration.engine_table import Abilities, EngineName, abilities_of
 from kafka_migration.core.migration.topic_rules import TopicRules, TopicSettings
@@ -72,11 +72,28 @@ class TopicNames:
 
 
 @dataclass(frozen=True, slots=True)
+class ConnectSettings:
+    """What the REST API of a Kafka Connect cluster does not tell: settings of its workers, from the migration file.
+
+    The topics are the workers' internal topics on the target: `status.storage.topic`, `config.storage.topic` and
+    `offset.storage.topic`. `group` is their `group.id`. `None`: not known. `secrets` are references through the
+    workers' config providers, by side and by the property of that side's client, such as `sasl.jaas.config`.
+    """
+
+    status_topic: str
+    config_topic: str | None = None
+    offset_topic: str | None = None
+    group: str | None = None
+    secrets: Mapping[Side, Mapping[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class MirrorSettings:
-    """How MirrorMaker runs on its host. `kafka_home` and `java_home` default to the host's own variables.
+    """How MirrorMaker runs. `kafka_home` and `java_home` default to the variables of its host.
 
     `restarts` is how often a run restarts a MirrorMaker process that died. `properties` tune the clients:
-    `consumer.…`, `producer.…`.
+    `consumer.…`, `producer.…`. `connect` is `None` for an engine that needs no Kafka Connect cluster. An engine without
+    a host ignores `kafka_home`, `java_home`, `heap_mb`, `lease_s` and `stop_grace_s`, which have their defaults then.
     """
 
     engine: EngineName
@@ -92,6 +109,7 @@ class MirrorSettings:
     exactly_once: bool = False
     restarts: int = 3
     properties: Mapping[str, str] = field(default_factory=dict)
+    connect: ConnectSettings | None = None
 
     @property
     def abilities(self) -> Abilities:
