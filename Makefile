@@ -10,14 +10,15 @@ PYTHON := $(shell for python in python3.13 python3.12 python3.11 python3; do \
 endif
 RUN := .venv/bin/python
 DAMAGE ?=
+ENGINE ?=
 
 .PHONY: help
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' Makefile
 
 .PHONY: demo
-demo: bootstrap ## Two clusters, MirrorMaker and Airflow: one migration from start to verdict (DAMAGE=drop|alter|duplicate|reorder)
-	@$(RUN) -m sandbox.demo $(if $(DAMAGE),--damage $(DAMAGE))
+demo: bootstrap ## Two clusters, MirrorMaker and Airflow: one migration from start to verdict (DAMAGE=drop|alter|duplicate|reorder, ENGINE=connect)
+	@$(RUN) -m sandbox.demo $(if $(DAMAGE),--damage $(DAMAGE)) $(if $(ENGINE),--engine $(ENGINE))
 
 .PHONY: demo-full
 demo-full: bootstrap ## The demo, then a nightly sync fired by its schedule and a backfill of three intervals

@@ -1,4 +1,4 @@
-"""`python -m sandbox.demo [--damage drop|alter|duplicate|reorder] [--full]`: the demo.
+"""`python -m sandbox.demo [--damage drop|alter|duplicate|reorder] [--engine NAME] [--full]`: the demo.
 
 The last line is `DEMO PASS`, with `--damage` `DEMO PASS: the damage was found: <where>`, or `DEMO FAIL: <why>`. Exit
 code 0: passed. 1: failed, also when the damage was not found, or at another place. 2: wrong usage. 130: Ctrl-C.
@@ -9,8 +9,10 @@ from __future__ import annotations
 import argparse
 import sys
 import traceback
+from dataclasses import dataclass
 from pathlib import Path
 
+from sandbox.airflow import AirflowFolders
 from sandbox.airflow_api import AirflowApi
 from sandbox.data.damage import Damage
 from sandbox.demo.display import Display, open_display
@@ -18,15 +20,33 @@ from sandbox.demo.failure import DemoFailed
 from sandbox.demo.nights import Nights
 from sandbox.demo.story import Story
 from sandbox.errors import SandboxError
-from sandbox.jars import JarsError
+from sandbox.jars import PROJECT, JarsError
 from sandbox.sandbox import DEFAULT_ROOT, Sandbox
 
 INTERRUPTED_EXIT_CODE = 130
 
 
+@dataclass(frozen=True)
+class Setting:
+    """Where the migration file of an engine is, and the number of Kafka Connect workers that it needs."""
+
+    migrations: Path
+    workers: int = 0
+
+
+DEFAULT_ENGINE = "mirrormaker2"
+SETTINGS = {
+    DEFAULT_ENGINE: Setting(AirflowFolders.migrations),
+    "connect": Setting(PROJECT / "include" / "connect", workers=2),
+}
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the demo and print how it ended; see the module's docstring for the exit codes."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.full and options.engine != DEFAULT_ENGINE:
+        parser.error("--full shows a nightly sync, whose migration file has no other engine")
     text, exit_code = _run(options, open_display())
     sys.stderr.flush()
     result = "DEMO FAIL" if exit_code else "DEMO PASS"
@@ -55,8 +75,14 @@ def _run(options: argparse.Namespace, display: Display) -> tuple[str, int]:
 
 def _demo(options: argparse.Namespace, display: Display) -> str:
     """Run all steps; return where the requested damage was found."""
-    display.section("Start two Kafka clusters, an SSH host and Airflow")
-    with Sandbox(options.root, report=display.line) as sandbox, AirflowApi.of(sandbox.state) as api:
+    setting = SETTINGS[options.engine]
+    workers = f"{setting.workers} Kafka Connect workers, " if setting.workers else ""
+    display.section(f"Start two Kafka clusters, {workers}an SSH host and Airflow")
+    folders = AirflowFolders(migrations=setting.migrations)
+    with (
+        Sandbox(options.root, folders=folders, connect=setting.workers, report=display.line) as sandbox,
+        AirflowApi.of(sandbox.state) as api,
+    ):
         state = sandbox.state
         display.line(f"Airflow UI while the demo runs: {state.airflow_url}")
         display.line(f"User {state.airflow_user}, password {state.airflow_password}")
@@ -79,6 +105,8 @@ def _say_where_things_are(evidence: Path, logs: Path, display: Display) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m sandbox.demo", description=__doc__)
     parser.add_argument("--damage", choices=[str(damage) for damage in Damage], help="damage one record of the copy")
+    text = "the engine that copies (%(default)s)"
+    parser.add_argument("--engine", choices=list(SETTINGS), default=DEFAULT_ENGINE, help=text)
     parser.add_argument("--full", action="store_true", help="also run a nightly sync and a backfill")
     parser.add_argument("--root", type=Path, default=DEFAULT_ROOT, help="the sandbox's folder (%(default)s)")
     return parser

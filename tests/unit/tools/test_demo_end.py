@@ -7,7 +7,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 
+from sandbox.connect import workers_on
 from sandbox.demo import __main__ as demo
 from sandbox.demo.display import PlainDisplay
 from sandbox.demo.evidence import Finding, Place, RunEvidence
@@ -47,6 +49,35 @@ def test_the_last_line_and_the_exit_code_say_the_same(
 
     assert exit_code == demo.main(["--damage", "alter"])
     assert last_line == capsys.readouterr().out.splitlines()[-1]
+
+
+def test_nights_have_one_engine(capsys: pytest.CaptureFixture[str]) -> None:
+    """The nightly sync of the full demo has a migration file of one engine, so another one is wrong usage."""
+    with pytest.raises(SystemExit) as ended:
+        demo.main(["--full", "--engine", "connect"])
+
+    assert ended.value.code == 2
+    assert "--full shows a nightly sync" in capsys.readouterr().err
+
+
+def test_engines_copy_the_same() -> None:
+    """The demo's files differ in `mirror` only, so both engines have to show the same."""
+    files = {name: setting.migrations / "demo.yaml" for name, setting in demo.SETTINGS.items()}
+    documents = {name: yaml.safe_load(file.read_text()) for name, file in files.items()}
+    engines = {name: document.pop("mirror").get("engine", demo.DEFAULT_ENGINE) for name, document in documents.items()}
+
+    assert {name: name for name in files} == engines
+    assert all(document == documents[demo.DEFAULT_ENGINE] for document in documents.values())
+
+
+def test_file_names_the_topics_of_the_workers(tmp_path: Path) -> None:
+    """What the file of the engine says about the workers is what the sandbox configures."""
+    said = yaml.safe_load((demo.SETTINGS["connect"].migrations / "demo.yaml").read_text())["mirror"]["connect"]
+    (worker,) = workers_on((1,), tmp_path, "target:9092")
+    kept = worker.properties()
+
+    topics = {f"{kind}_topic": kept[f"{kind}.storage.topic"] for kind in ("status", "config", "offset")}
+    assert {**topics, "group": kept["group.id"]} == said
 
 
 def test_a_damage_is_found_where_it_is() -> None:
