@@ -11,6 +11,7 @@ endif
 RUN := .venv/bin/python
 DAMAGE ?=
 ENGINE ?=
+PROFILE ?=
 
 .PHONY: help
 help: ## Show this list
@@ -91,8 +92,8 @@ campaign-kerberos: kerberos-client bootstrap-tests ## Only the campaigns with Ke
 	@PYTHONPATH=.cache/kerberos-client $(CAMPAIGN) tests/live -m kerberos
 
 .PHONY: compose-test
-compose-test: bootstrap ## Build the images of docker-compose.yaml, start it, run a migration in it, stop it
-	@$(RUN) -m sandbox.compose
+compose-test: bootstrap ## Build the images of docker-compose.yaml, start it, run a migration in it, stop it (PROFILE=connect)
+	@$(RUN) -m sandbox.compose $(if $(PROFILE),--profile $(PROFILE))
 
 .PHONY: lint
 lint: bootstrap ## ruff check, ruff format --check, mypy

@@ -6,6 +6,7 @@ The clusters of `docker-compose.yaml` have no logins. The test adds one to its c
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from sandbox.jars import PROJECT
 
 USER = "migration"
 PORT = 9094
+# The environment variable of a Kafka Connect worker; `docker/connect.properties` lets connectors refer to such names.
+SECRET = "CONNECT_SECRET_LOGIN"
 VALIDATE = "validate_topics"
 EXECUTOR = "CoarseGrainedExecutorBackend"
 # Slow enough for a search while the validation reads.
@@ -49,6 +52,7 @@ def _edits(password: str) -> dict[str, Edit]:
         f'"sasl.username": "{USER}", "sasl.password": "{password}"'
     )
     module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+    jaas = f'{module} required username="{USER}" password="{password}";'
     asks = (
         "sasl.enabled.mechanisms=PLAIN\n"
         f'listener.name.login.plain.sasl.jaas.config={module} required user_{USER}="{password}";\n'
@@ -62,7 +66,7 @@ def _edits(password: str) -> dict[str, Edit]:
     def connections(text: str) -> str:
         for side in ("source", "target"):
             text = text.replace(f'"kafka-{side}:9092"}}', f'"kafka-{side}:{PORT}", {login}}}')
-        return text
+        return re.sub(r"(CONNECT_HOST: connect-\d) }", rf"\1, {SECRET}: '{jaas}' }}", text)
 
     def migration(text: str) -> str:
         for side in ("source", "target"):
@@ -71,10 +75,17 @@ def _edits(password: str) -> dict[str, Edit]:
         spark = "  spark_connection: demo_spark\n"
         return text.replace(spark, f"{spark}  max_bytes_per_s: {BYTES_PER_S}\n")
 
+    def references(text: str) -> str:
+        """Let the workers read the login themselves, because a connector's configuration can be read by everyone."""
+        group = "    group: connect\n"
+        sides = "".join(f'      {side}: {{sasl.jaas.config: "${{env:{SECRET}}}"}}\n' for side in ("source", "target"))
+        return migration(text).replace(group, f"{group}    secrets:\n{sides}")
+
     return {
         "docker/kafka.properties": brokers,
         "docker-compose.yaml": connections,
         "include/migrations/demo.yaml": migration,
+        "include/connect/demo.yaml": references,
     }
 
 

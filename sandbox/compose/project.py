@@ -16,6 +16,7 @@ from sandbox.compose.engine import Engine
 from sandbox.compose.failure import ComposeTestFailed, NotPossibleHere
 
 FILE = "docker-compose.yaml"
+PROFILES = "COMPOSE_PROFILES"
 BUILD_S = 3600
 UP_S = 900
 HEALTHY_S = 300
@@ -100,9 +101,16 @@ class Project:
         return self.compose("exec", "-T", service, *command, stdin=stdin)
 
     def services(self) -> dict[str, bool]:
-        """Return {service: whether it is a one-shot}; one-shot services are not restarted."""
+        """Return {service: whether it is a one-shot}, of the services without a profile and of the chosen profile.
+
+        One-shot services are not restarted.
+        """
         document = yaml.safe_load((self.folder / FILE).read_text())
-        return {name: service["restart"] == "no" for name, service in document["services"].items()}
+        return {
+            name: service["restart"] == "no"
+            for name, service in document["services"].items()
+            if {*service.get("profiles", ())} <= {self.variables.get(PROFILES)}
+        }
 
     def images(self) -> dict[str, str]:
         """Return {image: the service that builds it}."""

@@ -92,7 +92,7 @@ def test_settings_with_secrets_inside_name_a_variable() -> None:
     connections = [json.loads(value) for name, value in settings.items() if name.startswith("AIRFLOW_CONN_")]
 
     assert re.search(r"://airflow:\$\{AIRFLOW_DB_PASSWORD:\?[^}]*\}@", address)
-    assert 4 == len(connections)
+    assert 5 == len(connections)
     assert [] == [text for connection in connections for text in embedded_secrets(connection)]
 
 
@@ -108,6 +108,43 @@ def test_a_written_out_secret_is_found() -> None:
     """The rule above finds a literal secret."""
     assert ["hidden"] == embedded_secrets({"conn_type": "ssh", "password": "hidden", "extra": {"key_file": "/key"}})
     assert ["abc"] == embedded_secrets({"extra": {"private_key": "abc", "host_key": "ssh-ed25519 ${MIRROR}"}})
+
+
+def test_workers_are_a_profile_of_their_own() -> None:
+    """Nobody who does not ask for it gets a Connect cluster, and no other service waits for it."""
+    workers = {name for name, service in SERVICES.items() if service.get("profiles")}
+
+    assert {"connect-1", "connect-2"} == workers
+    assert all(["connect"] == SERVICES[name]["profiles"] for name in workers)
+    assert all(name == SERVICES[name]["environment"]["CONNECT_HOST"] for name in workers)
+    assert set() == workers & {needed for service in SERVICES.values() for needed in service.get("depends_on", {})}
+
+
+def test_connection_leads_to_a_worker() -> None:
+    """The connection names a worker and the port of `docker/connect.properties`, which the health check asks too."""
+    connection = json.loads(SERVICES["scheduler"]["environment"]["AIRFLOW_CONN_DEMO_CONNECT"])
+    settings = properties(ROOT / "docker" / "connect.properties")
+    port = settings["rest.advertised.port"]
+
+    assert {"conn_type": "http", "host": "http://connect-1", "port": int(port)} == connection
+    assert f"http://:{port}" == settings["listeners"]
+    assert f"/dev/tcp/localhost/{port}\n" in (ROOT / "docker" / "connect-health.sh").read_text()
+
+
+def test_workers_have_the_topics_that_the_migration_file_names() -> None:
+    """What the file says about the workers is what they are configured with; their Kafka is the target."""
+    said = yaml.safe_load((ROOT / "include" / "connect" / "demo.yaml").read_text())["mirror"]["connect"]
+    kept = properties(ROOT / "docker" / "connect.properties")
+    topics = {f"{kind}_topic": kept[f"{kind}.storage.topic"] for kind in ("status", "config", "offset")}
+
+    assert {**topics, "group": kept["group.id"]} == said
+    assert "kafka-target:9092" == kept["bootstrap.servers"]
+
+
+def properties(file: Path) -> dict[str, str]:
+    """Return the entries of a file of properties."""
+    lines = (line for line in file.read_text().splitlines() if not line.startswith("#"))
+    return {key: value for key, _, value in (line.partition("=") for line in lines)}
 
 
 def test_ports_are_published_on_loopback_only() -> None:

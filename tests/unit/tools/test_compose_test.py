@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import yaml
@@ -14,6 +16,7 @@ from sandbox.compose import base_image, engine, project
 from sandbox.compose.checkout import extra_certificates
 from sandbox.compose.checks import verdict_flaws
 from sandbox.compose.commands import Steps, run
+from sandbox.compose.connectors import connector_flaws
 from sandbox.compose.failure import ComposeTestFailed, NotPossibleHere, cleaning_up
 from sandbox.compose.logins import give_logins, listening
 from sandbox.compose.project import Project, ServiceState
@@ -207,7 +210,13 @@ def test_the_deepest_mount_is_unmounted_first() -> None:
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A copy of the files that say how brokers and connections are set up."""
-    for name in ("docker/kafka.properties", "docker-compose.yaml", "include/migrations/demo.yaml"):
+    files = (
+        "docker/kafka.properties",
+        "docker-compose.yaml",
+        "include/migrations/demo.yaml",
+        "include/connect/demo.yaml",
+    )
+    for name in files:
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text((PROJECT / name).read_text())
@@ -228,6 +237,63 @@ def test_brokers_of_the_copy_ask_for_a_login(checkout: Path) -> None:
     assert "LOGIN://:9094" in brokers["listeners"].split(",")
     assert "LOGIN://@KAFKA_HOST@:9094" in brokers["advertised.listeners"].split(",")
     assert brokers["listener.name.login.plain.sasl.jaas.config"].endswith('user_migration="pw";')
+
+
+def test_workers_of_the_copy_know_the_login_and_connectors_refer_to_it(checkout: Path) -> None:
+    """The reference in the migration file is a variable of each worker that its configuration provider may read."""
+    give_logins(checkout, "pw")
+
+    services = yaml.safe_load((checkout / "docker-compose.yaml").read_text())["services"]
+    migration = yaml.safe_load((checkout / "include/connect/demo.yaml").read_text())
+    provider = (PROJECT / "docker" / "connect.properties").read_text()
+    for side in ("source", "target"):
+        reference = {"sasl.jaas.config": "${env:CONNECT_SECRET_LOGIN}"}
+        assert reference == migration["mirror"]["connect"]["secrets"][side]
+        assert ["sasl_plaintext"] == migration[side]["insecure"]
+    for worker in ("connect-1", "connect-2"):
+        assert services[worker]["environment"]["CONNECT_SECRET_LOGIN"].endswith('username="migration" password="pw";')
+    assert "allowlist.pattern=CONNECT_SECRET_.*" in provider
+
+
+def connector(state: str, tasks: int = 0, **config: str) -> dict[str, Any]:
+    """Return a connector as the REST interface shows it with its configuration and its status."""
+    return {"info": {"config": config}, "status": {"connector": {"state": state}, "tasks": [{}] * tasks}}
+
+
+@pytest.mark.parametrize(
+    ("connectors", "flaws"),
+    [
+        ({"kafka-migration-demo": connector("STOPPED")}, []),
+        ({"kafka-migration-demo": connector("STOPPED"), "other": connector("RUNNING", 1)}, []),
+        ({"kafka-migration-demo": connector("RUNNING", 2)}, ["kafka-migration-demo is RUNNING with 2 tasks"]),
+        ({"kafka-migration-demo": connector("STOPPED", 1)}, ["kafka-migration-demo is STOPPED with 1 tasks"]),
+        (
+            {"kafka-migration-demo": connector("STOPPED", jaas="pw-1")},
+            ["the configuration of kafka-migration-demo has Kafka's login"],
+        ),
+        (
+            {"kafka-migration-demo-reservation": connector("STOPPED")},
+            [
+                "kafka-migration-demo-reservation still exists",
+                "kafka-migration-demo does not exist, so another engine has copied",
+            ],
+        ),
+    ],
+)
+def test_a_connector_that_is_left_is_a_flaw(connectors: dict[str, Any], flaws: list[str]) -> None:
+    """After a run the connector that copied exists, has stopped and shows no login; the reservation is gone."""
+    assert flaws == connector_flaws(connectors, "pw-1")
+
+
+def test_services_of_a_profile_count_only_with_it(tmp_path: Path) -> None:
+    """A service of a profile that was not chosen is not waited for."""
+    services = {"kafka": {"restart": "no"}, "connect-1": {"restart": "always", "profiles": ["connect"]}}
+    (tmp_path / "docker-compose.yaml").write_text(yaml.safe_dump({"services": services}))
+    plain = Project(engine.Engine("docker", {}), tmp_path, "kmc0")
+
+    assert {"kafka": True} == plain.services()
+    chosen = replace(plain, variables=compose_test.VARIABLES["connect"])
+    assert {"kafka": True, "connect-1": False} == chosen.services()
 
 
 def test_files_that_take_no_login_fail_the_test(checkout: Path) -> None:
