@@ -20,7 +20,7 @@ from tests.documents import blocks
 from tests.unit.migration_file.bad_files import FULL
 
 ROOT = Path(__file__).parents[3]
-EXAMPLES = sorted((ROOT / "include" / "migrations").glob("*.yaml"))
+EXAMPLES = sorted((ROOT / "include").glob("*/*.yaml"))
 SCHEMA = Draft202012Validator(migration_schema())
 # What JSON Schema cannot say: relations of values, lists that are known elsewhere, and the grammar of a text. The test
 # that uses it reads the same bad files as `test_bad_families.py`, and stands there.

@@ -42,7 +42,7 @@ def test_cutover_has_defaults_and_is_frozen(migration_text: str, migration: Migr
     assert (0, 5, 120, 3600, ("ada",), True) == cutover_values(set_)
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "include" / "migrations").glob("*.yaml")), ids=lambda p: p.name)
+@pytest.mark.parametrize("path", sorted((ROOT / "include").glob("*/*.yaml")), ids=lambda p: f"{p.parent.name}/{p.name}")
 def test_shipped_migration_files_are_valid(path: Path) -> None:
     """Every migration file in the repository loads, and its name is its file's."""
     assert path.stem == load_migration(read_migration_text(path), where=path.name).name
