@@ -25,7 +25,7 @@ def require_stopped_connector(project: Project, login: str) -> None:
 
 
 def connector_flaws(connectors: Mapping[str, Mapping[str, Any]], login: str) -> list[str]:
-    """Return what is wrong after a run: the connector ran and has stopped, nobody has a reservation, no login shows."""
+    """Return what is wrong after a run. The connector must have stopped, its reservation be gone, and no login show."""
     shown = [
         f"the configuration of {name} has Kafka's login" for name, each in connectors.items() if login in str(each)
     ]
