@@ -115,6 +115,8 @@ class FakeCluster:
         # Groups that cannot be read: their coordinator fails, or the login has no right.
         self.broken_groups: dict[str, TransientError | Refused] = {}
         self.access_lists: set[Acl] = set()
+        # The REST addresses of the workers of Kafka Connect, by their group.
+        self.workers: dict[str, tuple[str, ...]] = {}
         self.closings = 0
         self._ids = 0
 
@@ -364,6 +366,11 @@ class FakeCluster:
             else GroupDescription(name, GroupState.DEAD if name else GroupState.UNKNOWN)
             for name in groups
         }
+
+    def connect_workers(self, group: str) -> tuple[str, ...]:
+        """Return the addresses that a test put there."""
+        self._answer(group)
+        return tuple(sorted(self.workers.get(group, ())))
 
     def committed_offsets(
         self, group: str, partitions: Collection[TopicPartition] | None = None

@@ -20,6 +20,7 @@ from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.adapters.kafka.kafka_client import quiet_logger
 from kafka_migration.airflow_adapters.airflow_settings import token_endpoints
 from kafka_migration.airflow_adapters.task_thread import in_task_thread
+from kafka_migration.core.connect.connect_tools import ConnectTools
 from kafka_migration.core.connections.client_settings import (
     IN_EXTRA,
     REFUSED,
@@ -240,6 +241,14 @@ def registry_named(side: Side, connection_id: str) -> SchemaRegistry:
     from kafka_migration.adapters.http.registry_client import HttpSchemaRegistry
 
     return HttpSchemaRegistry(f"the {side}'s schema registry", http_settings(connection_id))
+
+
+def connect_tools_named(connection_id: str) -> ConnectTools:
+    """Return the Kafka Connect cluster of a connection; raises like `http_settings`."""
+    # Only migrations with engine connect need the client.
+    from kafka_migration.adapters.connect.connect_tools import RestConnectTools
+
+    return RestConnectTools(http_settings(connection_id))
 
 
 def manager_named(connection_id: str) -> ClusterManager:

@@ -160,3 +160,20 @@ def _java_major(text: str) -> int | None:
     """Parse `17.0.1`, or `1.8.0_392` as 8; `None` for any other text."""
     match = re.match(r"(?:1\.)?([0-9]{1,6})(?![0-9])", text)
     return int(match[1]) if match else None
+
+
+# Confluent's own numbers: which minor version of Kafka has its release x.0, by x, and the major version of Kafka.
+_OF_CONFLUENT = {5: (2, 0), 6: (2, 6), 7: (3, 0), 8: (4, 0)}
+_CONFLUENT = re.compile(r"-(ccs|ce)\b")
+
+
+def worker_release(version: str) -> KafkaVersion | None:
+    """Return the release of Kafka of a worker; `None` if its version is of no known release.
+
+    Confluent's workers say `7.9.1-ccs`, which is Kafka 3.9; their patch says nothing about Kafka's.
+    """
+    own = KafkaVersion.of(version)
+    if own is None or not _CONFLUENT.search(version):
+        return own
+    major, first = _OF_CONFLUENT.get(own.major, (0, 0))
+    return KafkaVersion(major, first + own.minor) if major else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kafka_migration.preflight.clusters import (
     clusters_checks,
+    connect_cluster_checks,
     heap_check,
     keys_check,
     limits_check,
@@ -11,7 +12,8 @@ from kafka_migration.preflight.clusters import (
     target_checks,
     topics_checks,
 )
-from kafka_migration.preflight.files import connections_checks, request_checks
+from kafka_migration.preflight.connect import config_check, worker_checks
+from kafka_migration.preflight.files import connect_file_checks, connections_checks, request_checks
 from kafka_migration.preflight.host import (
     machine_checks,
     mirror_checks,
@@ -34,6 +36,8 @@ CHECKS: tuple[Check, ...] = (
     request_checks.phase,
     request_checks.follow,
     request_checks.generations,
+    connect_file_checks.connect_secrets,
+    connect_file_checks.connect_lease,
     clusters_checks.clusters,
     clusters_checks.certificates,
     clusters_checks.rights,
@@ -47,11 +51,17 @@ CHECKS: tuple[Check, ...] = (
     other_mirrors_check.other_mirror,
     topics_checks.groups,
     topics_checks.transactions,
+    connect_cluster_checks.connect_topics,
+    connect_cluster_checks.connect_tasks,
     clusters_checks.registries,
     spark_checks.spark,
     spark_checks.spark_versions,
     spark_checks.evidence,
     spark_checks.spark_client,
+    worker_checks.connect,
+    worker_checks.connect_kafka,
+    worker_checks.connect_workers,
+    config_check.connect_configuration,
     machine_checks.host,
     mirror_checks.mirror,
     mirror_checks.versions,

@@ -79,11 +79,25 @@ class GroupCalls(ClusterClient):
             raise error if isinstance(error, KafkaException) else KafkaException(error)
         return result.valid
 
-    def _groups_of_all_protocols(self) -> Any:
-        """Return the groups from the client's older call; the newer one omits groups of other protocol types."""
+    def _groups_of_all_protocols(self, group: str | None = None) -> Any:
+        """Return all groups, or this one, from the client's older call.
+
+        The newer ones omit groups of other protocol types, and what their members say of themselves.
+        """
         with warnings.catch_warnings(), without_collections():
             warnings.simplefilter("ignore", DeprecationWarning)
-            return self._admin.list_groups(timeout=call_timeout_s())
+            return self._admin.list_groups(group=group, timeout=call_timeout_s())
+
+    def connect_workers(self, group: str) -> tuple[str, ...]:
+        """Return the REST address of each worker of the Kafka Connect cluster with this group, as a URL, sorted."""
+        return self._call(lambda: self._worker_addresses(group))
+
+    def _worker_addresses(self, group: str) -> tuple[str, ...]:
+        found = [each for each in self._groups_of_all_protocols(group) if each.id == group]
+        if error := next((each.error for each in found if each.error is not None), None):
+            raise KafkaException(error)
+        members = [member for each in found if each.protocol_type == "connect" for member in each.members]
+        return tuple(sorted(_rest_address(group, member.metadata) for member in members))
 
     def _described_groups(self, groups: Collection[str]) -> dict[str, Any]:
         """Return the client's description of each group, or the `KafkaException`."""
@@ -215,6 +229,19 @@ class GroupCalls(ClusterClient):
             f"{error.str()}.",
             matters="Consumers that start on this cluster now would read records of this partition twice or miss some.",
         )
+
+
+def _rest_address(group: str, metadata: bytes) -> str:
+    """Return the REST address in what a worker told its group: a version (int16), and a text after its length (int16).
+
+    So it is in all versions of Connect's protocol. While the group rebalances, brokers do not show it.
+    """
+    size = int.from_bytes(metadata[2:4], "big")
+    address = metadata[4 : 4 + size]
+    if not address or len(address) < size:
+        reason = f"the addresses of the workers in group {group!r} are not known while they rebalance"
+        raise KafkaException(KafkaError(KafkaError.REBALANCE_IN_PROGRESS, reason, retriable=True))
+    return address.decode(errors="replace")
 
 
 def _require_id(group: str) -> None:

@@ -22,7 +22,12 @@ from kafka_migration.core.kafka.records import RecordShape, SampledRecord
 
 # The parameters of `KafkaCluster` that name topics, and the methods whose answers name none, or their real names.
 OF_TOPICS = frozenset({"topic", "topics", "partitions", "start", "end", "offsets", "configs"})
-AS_THEY_ARE = frozenset({"facts", "certificates", "broker_settings", "acls", "list_groups", "read_table", "read_log"})
+AS_THEY_ARE = frozenset(
+    {
+        *("facts", "certificates", "broker_settings", "acls"),
+        *("list_groups", "connect_workers", "read_table", "read_log"),
+    }
+)
 
 
 def renamed_topics(cluster: KafkaCluster, target_names: Mapping[str, str]) -> KafkaCluster:

@@ -7,7 +7,7 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
@@ -76,7 +76,7 @@ def http_findings(settings: HttpSettings, extra: Mapping[str, object]) -> Iterat
     """Yield why a connection cannot be used. The extra may have `ssl.ca.pem` only."""
     if problem := _problem_of(settings.url):
         yield _invalid(settings, *problem)
-    elif (settings.user or settings.password) and _is_open(urlsplit(settings.url)):
+    elif (settings.user or settings.password) and is_open(settings.url):
         yield Finding(
             Code.CONNECTION_INSECURE,
             f"connection {settings.connection}",
@@ -113,9 +113,10 @@ def _problem_of(url: str) -> tuple[str, str] | None:
     return None
 
 
-def _is_open(url: SplitResult) -> bool:
+def is_open(url: str) -> bool:
     """Return whether someone on a network path can read what is sent to an address."""
-    return url.scheme != _SECURE and not is_loopback(url.hostname or "")
+    parts = urlsplit(url)
+    return parts.scheme != _SECURE and not is_loopback(parts.hostname or "")
 
 
 def _invalid(settings: HttpSettings, found: str, expected: str) -> Finding:

@@ -305,6 +305,13 @@ class KafkaCluster(Protocol):
     def describe_groups(self, groups: Collection[str]) -> Mapping[str, GroupDescription]:
         """Return state and members of every one of the groups; of the empty id nothing is known."""
 
+    def connect_workers(self, group: str) -> tuple[str, ...]:
+        """Return the REST address of each worker of the Kafka Connect cluster with this group, as a URL, sorted.
+
+        Empty if the group does not exist, is not of Kafka Connect, or the client may not describe it. Raises
+        `TransientError` while the workers rebalance, because their addresses are not known then.
+        """
+
     def committed_offsets(
         self, group: str, partitions: Collection[TopicPartition] | None = None
     ) -> Mapping[TopicPartition, CommittedOffset]:

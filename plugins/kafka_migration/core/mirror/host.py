@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Protocol
 
+from kafka_migration.core.connect.connect_tools import ConnectTools
 from kafka_migration.core.mirror.mirror_process import AnyProcess, HowEnded, ProcessEnding, ProcessReply
 
 # The host replaces it by the generation's directory in arguments, Java options and files of a launch.
@@ -125,16 +126,21 @@ class HostTools(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OpenedMirror:
-    """One connection to where a migration's process runs; `host_tools` only if the engine needs a host."""
+    """One connection to where a migration's process runs.
+
+    `host_tools` only if the engine needs a host, `connect_tools` only if it needs a Kafka Connect cluster.
+    """
 
     process: AnyProcess
     host_tools: HostTools | None = None
+    connect_tools: ConnectTools | None = None
 
     def close(self) -> None:
         """Close the connection; a later call opens it again."""
         self.process.close()
-        if self.host_tools is not None:
-            self.host_tools.close()
+        for tools in (self.host_tools, self.connect_tools):
+            if tools is not None:
+                tools.close()
 
 
 # A host may be hostile, and each later use of its words, such as a search in its log, takes time that grows with them.

@@ -28,7 +28,11 @@ from kafka_migration.preflight.scene.check import (
 from kafka_migration.preflight.scene.scene import SIDES, Scene, facts, topics_of
 
 
-@check("host", asks={Asked.HOST}, needs=("connections",))
+def _without_host(scene: Scene) -> str:
+    return scene.migration.mirror.abilities.needs_host.why_not
+
+
+@check("host", asks={Asked.HOST}, needs=("connections",), unless=_without_host)
 def host(scene: Scene) -> Findings:
     """The MirrorMaker host answers."""
     if scene.mode.mirrors or scene.mode.rolls_back:

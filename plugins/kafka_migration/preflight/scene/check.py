@@ -37,6 +37,7 @@ class Asked(Enum):
     TARGET = "target", "clusters", "both clusters", Code.CLUSTER_UNREACHABLE
     REGISTRY = "registry", "clusters", "both clusters", Code.REGISTRY_UNREACHABLE
     SPARK = "spark", "spark", "Spark and the evidence root", Code.CLUSTER_UNREACHABLE
+    CONNECT = "connect", "connect", "the Kafka Connect cluster", Code.CONNECT_UNREACHABLE
     HOST = "host", "host", "the MirrorMaker host", Code.SSH_UNREACHABLE
     TOOLS = "tools", "host", "both clusters from the MirrorMaker host, with a Kafka client", Code.SSH_UNREACHABLE
 
@@ -53,6 +54,7 @@ class Asked(Enum):
 _ORDER = list(Asked)
 BOTH = frozenset({Asked.SOURCE, Asked.TARGET})
 BOTH_AND_HOST = BOTH | {Asked.HOST}
+BOTH_AND_CONNECT = BOTH | {Asked.CONNECT}
 
 
 def last_of(asked: Collection[Asked]) -> Asked:
@@ -80,6 +82,11 @@ def _nothing(_: Scene) -> Findings:
 def without_mirrormaker(scene: Scene) -> str:
     """Return why a check of the copy does not apply: the run starts no MirrorMaker. Empty if it does."""
     return "" if scene.mode.mirrors else "this run starts no MirrorMaker"
+
+
+def without_connect(scene: Scene) -> str:
+    """Return why a check of a Kafka Connect cluster does not apply: the run has none, or starts nothing there."""
+    return scene.migration.mirror.abilities.needs_connect.why_not or without_mirrormaker(scene)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,9 +234,11 @@ def without_checks(checks: Sequence[Check], reason: str) -> tuple[CheckResult, .
 
 
 def _run(check: Check, scene: Scene, outcomes: _Outcomes) -> _Outcome:
-    unmet = [name for name in check.needs if not outcomes[name].result().result.has_passed]
-    if unmet:
-        return _Outcome(CheckResult(check.name, not_applicable=f"the check {unmet[0]} did not pass"))
+    results = (outcomes[name].result().result for name in check.needs)
+    if unmet := next((result for result in results if not result.has_passed), None):
+        # A run without a host has no check of the host, for the reason of the first of them.
+        reason = unmet.not_applicable or f"the check {unmet.name} did not pass"
+        return _Outcome(CheckResult(check.name, not_applicable=reason))
     outcome = _asked(check, scene)
     return replace(outcome, result=outcome.result.accepting(scene.migration.accept))
 

@@ -12,6 +12,7 @@ from threading import Lock, RLock
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 from kafka_migration.core.clock import Clock
+from kafka_migration.core.connect.connect_tools import ConnectTools
 from kafka_migration.core.evidence.root import EvidencePlace
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Certificate, ClusterFacts, KafkaCluster, NewTopic, Side, TopicDescription
@@ -115,6 +116,10 @@ class CheckedRun(Protocol):
     @property
     def host_tools(self) -> HostTools | None:
         """The tools of the MirrorMaker host; `None` if the engine needs no host."""
+
+    @property
+    def connect_tools(self) -> ConnectTools | None:
+        """The workers of the Kafka Connect cluster, as they show themselves; `None` if the engine needs none."""
 
     @property
     def second_host_tools(self) -> HostTools | None:

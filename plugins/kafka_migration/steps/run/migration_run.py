@@ -11,6 +11,7 @@ from kafka_migration.adapters.kafka.renamed_topics import renamed_topics
 from kafka_migration.adapters.store.evidence_store import RunEvidence
 from kafka_migration.adapters.store.ledger_store import LedgerStore
 from kafka_migration.adapters.store.run_status_store import NewsStore, StopRequestStore
+from kafka_migration.core.connect.connect_tools import ConnectTools
 from kafka_migration.core.evidence.digests import Keeper, Kept
 from kafka_migration.core.findings.errors import FindingsError, StoreFailed
 from kafka_migration.core.kafka.cluster import ClusterFacts, KafkaCluster, Side, TopicDescription
@@ -184,6 +185,11 @@ class MigrationRun:
         return self._opened.host_tools
 
     @property
+    def connect_tools(self) -> ConnectTools | None:
+        """The workers of the Kafka Connect cluster, as they show themselves; `None` if the engine needs none."""
+        return self._opened.connect_tools
+
+    @property
     def second_host_tools(self) -> HostTools | None:
         """The same tools over a second connection, for calls at the same time."""
         return self._opened_again.host_tools
@@ -197,7 +203,7 @@ class MigrationRun:
         return self.deployment.open_mirror(self.filed_migration)
 
     def close(self) -> None:
-        """Close all open connections to the MirrorMaker host and the clusters."""
+        """Close all open connections to the process and the clusters."""
         for made in vars(self).keys() & {"_opened", "_opened_again", "source", "bare_target"}:
             getattr(self, made).close()
 

@@ -1,0 +1,1 @@
+"""A Kafka Connect cluster, over the REST interface of its workers."""

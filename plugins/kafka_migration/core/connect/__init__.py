@@ -1,0 +1,1 @@
+"""Kafka Connect: what its workers answer, and the rules over it."""

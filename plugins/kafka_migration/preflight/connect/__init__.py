@@ -1,0 +1,1 @@
+"""The checks that ask a Kafka Connect cluster."""
