@@ -24,9 +24,30 @@ from kafka_migration.preflight.scene.check import Check
 from kafka_migration.preflight.scene.scene import Scene
 from kafka_migration.steps.run.run_request import RunRequest
 from tests.contract.fake_cluster import FakeCluster
+from tests.contract.fake_connect_tools import FakeConnectTools
 from tests.contract.fake_mirror_host import FakeMirrorHost
 
 T = TypeVar("T")
+# The checks of engine connect, which do not apply to the others.
+OF_CONNECT = (
+    *("connect secrets", "connect lease", "connect topics", "connect tasks"),
+    *("connect", "connect kafka", "connect workers", "connect configuration"),
+)
+# The same migration with engine connect.
+ON_CONNECT = """mirror:
+  engine: connect
+  connection: shop_connect
+  connect:
+    status_topic: connect-status
+    config_topic: connect-configs
+    offset_topic: connect-offsets
+    group: connect-cluster
+"""
+
+
+def on_connect(text: str) -> str:
+    """Return the text of a migration file with the engine on a Kafka Connect cluster."""
+    return text.replace("mirror:\n  connection: mirror_host\n", ON_CONNECT)
 
 
 def _no_registry(side: Side, connection: str) -> SchemaRegistry:
@@ -53,6 +74,7 @@ class Run:
     target: Any = field(default_factory=lambda: FakeCluster("target"))
     host: Any = field(default_factory=FakeMirrorHost)
     second_host: Any = field(default_factory=FakeMirrorHost)
+    connect: Any = field(default_factory=FakeConnectTools)
     deployment: Deployed = field(default_factory=Deployed)
     clock: Clock = field(default_factory=SystemClock)
 
@@ -72,6 +94,11 @@ class Run:
         return self.host
 
     @property
+    def connect_tools(self) -> Any:
+        """The workers of the Kafka Connect cluster, if the engine has one."""
+        return self.connect if self.migration.mirror.abilities.needs_connect else None
+
+    @property
     def second_host_tools(self) -> Any:
         """The tools of the host over the second connection."""
         return self.second_host
@@ -82,7 +109,9 @@ class Connections:
 
     def connection_type(self, connection_id: str) -> str | None:
         """Return the type that the migration file of the tests needs."""
-        return {"old_kafka": "kafka", "new_kafka": "kafka", "mirror_host": "ssh"}.get(connection_id, "spark")
+        return {"old_kafka": "kafka", "new_kafka": "kafka", "mirror_host": "ssh", "shop_connect": "http"}.get(
+            connection_id, "spark"
+        )
 
     def unmasked_secrets(self, connection_id: str) -> tuple[str, ...]:
         """Return none."""

@@ -15,9 +15,14 @@ from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.preflight.checks import CHECKS
 from tests.airflow.world import World
+from tests.checked_scene import OF_CONNECT
 from tests.json_fields import undocumented
 
 NOT_ASKED = {
+    **dict.fromkeys(
+        OF_CONNECT,
+        "not applicable: MirrorMaker 2 is a process on a host; engine connect uses a Kafka Connect cluster",
+    ),
     "keys": "not applicable: MirrorMaker 2 keeps the partitions of the source",
     "versions": "not applicable: MirrorMaker of Kafka 3.9.1 works with old brokers too",
 }

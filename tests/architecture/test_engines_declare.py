@@ -38,8 +38,10 @@ OTHER_MEANINGS = {
         "core/kafka/cluster.py",
         "migration_file/json_schema.py",  # a field, here and below
         "migration_file/models.py",
-        "preflight/clusters/other_mirrors_check.py",  # a kind of groups, here and below
-        "steps/rollback/decommissioning.py",
+        "preflight/clusters/other_mirrors_check.py",  # a kind of groups
+        "preflight/connect/worker_checks.py",  # a check, here, and a party in the next file
+        "preflight/scene/check.py",
+        "steps/rollback/decommissioning.py",  # a kind of groups, here and below
         "steps/waves/read_waves.py",
     ),
 }

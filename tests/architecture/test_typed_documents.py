@@ -60,6 +60,7 @@ def untyped_files(package: Path) -> dict[str, int]:
 
 # Where a value has another program's form, or any form. A path that ends with `/` stands for all files below it.
 FOREIGN = {
+    "adapters/connect/": "answers of Kafka Connect",
     "adapters/http/": "answers of HTTP services",
     "adapters/kafka/": "values of Kafka's client library",
     "adapters/store/digest_keeper.py": "what Airflow keeps, as JSON",

@@ -63,7 +63,7 @@ class FakeConnectTools:
     def _worker(self, call: str) -> FakeWorker:
         self.calls.append(call)
         if self.address == self.refuses_login:
-            raise Refused([Finding(Code.CONNECT_REFUSED, "connection", "a refused login", "an answer", "Mend it.")])
+            raise Refused([Finding(Code.CONNECTION_INVALID, "connection", "a refused login", "an answer", "Mend it.")])
         worker = self.workers.get(self.address)
         if worker is None or worker.is_down:
             raise TransientError(f"Kafka Connect (shop_connect, {self.address}) did not answer")

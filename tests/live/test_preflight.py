@@ -37,7 +37,7 @@ from sandbox.kafka import KafkaCluster, Listener
 from sandbox.parts import HOST, free_ports
 from sandbox.sandbox import Sandbox
 from sandbox.security.listeners import AUTHORIZER, PORTS, Security
-from tests.checked_scene import alone
+from tests.checked_scene import OF_CONNECT, alone
 from tests.live.stage import FILE, set_the_stage
 from tests.waiting import wait_until
 
@@ -58,12 +58,15 @@ ASK_NO_SERVICE = {
     "generations",
     "spark client",
     "spark versions",
+    "connect secrets",
+    "connect lease",
 }
 # Checks that do not apply to MirrorMaker 2 of Kafka 3.9.
-NOT_ASKED = {"keys", "versions"}
+NOT_ASKED = {"keys", "versions", *OF_CONNECT}
 # Checks of which another file has the failing test. A schema registry cannot be had here, so a server of the tests is
 # asked. This machine is never short of disk or open files, so the rules about them are tested with other answers.
 MACHINE, PROBE = "tests/unit/preflight/test_host_machine.py", "tests/live/test_host_probe.py"
+CONNECT = "tests/live/test_connect_preflight.py"
 ELSEWHERE = {
     "registries": "tests/steps/test_schemas.py::test_preflight_reports_both_registries",
     "host disk": f"{MACHINE}::test_disk_needs_room_for_the_logs_of_one_process",
@@ -75,6 +78,12 @@ ELSEWHERE = {
     "target space": f"{PROBE}::test_target_without_room_is_refused",
     "quotas": f"{PROBE}::test_quota_is_warned_of",
     "mirror tasks": f"{PROBE}::test_few_tasks_at_a_long_round_trip_are_warned_of",
+    "connect": f"{CONNECT}::test_old_workers_are_refused",
+    "connect kafka": f"{CONNECT}::test_workers_of_another_cluster_are_refused",
+    "connect workers": f"{CONNECT}::test_worker_that_is_gone_is_warned_of",
+    "connect configuration": f"{CONNECT}::test_override_policy_is_shown_by_its_worker",
+    "connect topics": f"{CONNECT}::test_internal_topics_are_looked_at",
+    "connect tasks": f"{CONNECT}::test_idle_workers_are_warned_of",
     "transactions": f"{PROBE}::test_open_transaction_is_warned_of",
 }
 # A broker on which most things are not as a migration needs them.

@@ -246,7 +246,7 @@ def registry_named(side: Side, connection_id: str) -> SchemaRegistry:
 def connect_tools_named(connection_id: str) -> ConnectTools:
     """Return the Kafka Connect cluster of a connection; raises like `http_settings`."""
     # Only migrations with engine connect need the client.
-    from kafka_migration.adapters.connect.connect_tools import RestConnectTools
+    from kafka_migration.adapters.connect.rest_connect_tools import RestConnectTools
 
     return RestConnectTools(http_settings(connection_id))
 

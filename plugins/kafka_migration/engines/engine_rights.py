@@ -82,9 +82,16 @@ def _connect(migration: Migration) -> Iterator[Right]:
     yield Right(
         Resource("topic", InternalTopics.of(migration.name, 0).offsets), Operation.READ, Client.AIRFLOW, Need.SYNC
     )
-    if migration.mirror.connect is not None:
-        status = Resource("topic", migration.mirror.connect.status_topic)
-        yield Right(status, Operation.READ, Client.AIRFLOW, Need.SYNC)
+    connect = migration.mirror.connect
+    if connect is None:
+        return
+    yield Right(Resource("topic", connect.status_topic), Operation.READ, Client.AIRFLOW, Need.SYNC)
+    # Preflight looks at what the file names.
+    named = (connect.status_topic, connect.config_topic, connect.offset_topic)
+    for topic in dict.fromkeys(topic for topic in named if topic is not None):
+        yield Right(Resource("topic", topic), Operation.DESCRIBE_CONFIGS, Client.AIRFLOW, Need.SYNC)
+    if connect.group is not None:
+        yield Right(Resource("group", connect.group), Operation.DESCRIBE, Client.AIRFLOW, Need.SYNC)
 
 
 # The side on which an engine keeps its positions and its state, and the rights for them.

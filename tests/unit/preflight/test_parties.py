@@ -19,8 +19,9 @@ from kafka_migration.preflight import checks as checks_module
 from kafka_migration.preflight.checks import CHECKS
 from kafka_migration.preflight.scene.check import Asked, Check, CheckResult, run_checks
 from kafka_migration.steps.run.run_request import RunRequest
-from tests.checked_scene import Airflow, Connections, Deployed, Run, Spark, alone, scene_of
+from tests.checked_scene import Airflow, Connections, Deployed, Run, Spark, alone, on_connect, scene_of
 from tests.contract.fake_cluster import FakeCluster
+from tests.contract.fake_connect_tools import FakeConnectTools
 from tests.contract.fake_mirror_host import FakeMirrorHost
 
 PREFLIGHT = Path(str(checks_module.__file__)).parent
@@ -72,9 +73,12 @@ class Fenced:
     party_of: Callable[..., Asked]
 
     def __getattr__(self, name: str) -> Any:
+        if not callable(found := getattr(self.answering, name)):
+            return found
+
         def call(*args: Any, **kwargs: Any) -> Any:
             self.fence.ask(self.party_of(*args))
-            return getattr(self.answering, name)(*args, **kwargs)
+            return found(*args, **kwargs)
 
         return call
 
@@ -91,6 +95,7 @@ def cluster(side: str) -> FakeCluster:
     if side == "source":
         made.create_topics([NewTopic("orders", 3, 1, {}), NewTopic("audit", 1, 1, {})])
         made.produce("orders", 0, (b"k", b"v"))
+    made.workers["connect-cluster"] = ("http://127.0.0.1:8083/",)
     return made
 
 
@@ -106,7 +111,9 @@ class Case:
 
     def run(self, text: str, fence: Fence) -> Run:
         """Return the run behind the fence."""
-        text = text.replace("mirror:\n", f"mirror:\n  engine: {self.engine}\n") + self.more
+        is_connect = self.engine == "connect"
+        text = on_connect(text) if is_connect else text.replace("mirror:\n", f"mirror:\n  engine: {self.engine}\n")
+        text += self.more
         host = FakeMirrorHost(facts={"kafka": self.kafka, "java": "17.0.1"})
         return Run(
             load_migration(text, where="shop.yaml"),
@@ -114,6 +121,7 @@ class Case:
             source=fence.around(cluster("source"), lambda *_: Asked.SOURCE),
             target=fence.around(cluster("target"), lambda *_: Asked.TARGET),
             host=fence.around(host, party_of_probe),
+            connect=fence.around(FakeConnectTools(), lambda *_: Asked.CONNECT),
             second_host=fence.around(FakeMirrorHost(), party_of_probe),
             deployment=Deployed(open_registry=fence.registry),
         )
@@ -123,6 +131,7 @@ REGISTRIES = "schema_registry:\n  source: old_registry\n  target: new_registry\n
 CASES = {
     "sync": Case(),
     "mirrormaker 1": Case(engine="mirrormaker1"),
+    "connect": Case(engine="connect"),
     "kafka 4": Case(kafka="4.0.0"),
     "registries": Case(more=REGISTRIES),
     "groups": Case(Mode.REHEARSE, request={"groups": ("billing",), "topics": ("orders",)}),

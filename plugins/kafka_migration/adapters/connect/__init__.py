@@ -1,1 +1,1 @@
-"""A Kafka Connect cluster, over the REST interface of its workers."""
+"""A Kafka Connect cluster, by its REST interface."""

@@ -1,1 +1,1 @@
-"""Kafka Connect: what its workers answer, and the rules over it."""
+"""Rules of MirrorMaker's connectors on a Kafka Connect cluster."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from kafka_migration.core.connections.http import HttpSettings, http_findings
-from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 
 SOURCE_CONNECTOR = "org.apache.kafka.connect.mirror.MirrorSourceConnector"
@@ -28,7 +28,7 @@ class ConnectTools(Protocol):
     """The worker that answers at an address; a balancer may choose another one for each request.
 
     Every method but `close` raises `TransientError` if no worker answers, or if one that answers is not ready, and
-    `Refused` (`CONNECT_REFUSED`) if it refuses the login or something else answers.
+    `Refused` (`CONNECTION_INVALID`) if it refuses the login or something else answers.
     """
 
     @property
@@ -62,13 +62,14 @@ def worker_settings(settings: HttpSettings, address: str) -> HttpSettings:
     """Return how a worker is reached at its own address, with the login and the authorities of the connection.
 
     Kafka names the address, and whoever may join the workers' group there can name another one. So the login is sent
-    only over TLS, to a server with a certificate that the connection trusts, or on this machine.
+    only to the address of the connection, or if the connection's own authorities vouch for the worker.
     Raises `Refused` if it is no address of an HTTP service.
     """
-    own = replace(settings, url=address.rstrip("/"))
-    findings = tuple(http_findings(own, {}))
-    if {finding.code for finding in findings} == {Code.CONNECTION_INSECURE}:
-        return replace(own, user="", password="")
-    if findings:
+    own, known = urlsplit(address.rstrip("/")), urlsplit(settings.url)
+    is_known = (own.scheme, own.netloc) == (known.scheme, known.netloc)
+    is_trusted = is_known or (own.scheme == "https" and bool(settings.ca_pem))
+    login = (settings.user, settings.password) if is_trusted else ("", "")
+    found = replace(settings, url=own.geturl(), user=login[0], password=login[1])
+    if findings := tuple(http_findings(found, {})):
         raise Refused(findings)
-    return own
+    return found

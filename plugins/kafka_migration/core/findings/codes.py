@@ -634,6 +634,11 @@ class Code(RowEnum):
         f"Change engine or names as the finding says, or remove the topic from the file. {_NOTHING_STARTED}",
     )
     # Kafka Connect
+    CONNECT_UNREACHABLE = _engine(
+        "No worker of the Kafka Connect cluster answered.",
+        f"Check that the workers run and that Airflow reaches their REST interface. {_NOTHING_STARTED}",
+        is_unanswered=True,
+    )
     CONNECT_TOO_OLD = _engine(
         "A worker of the Kafka Connect cluster is older than 3.7.",
         f"Upgrade the workers to 3.7 or newer, or use engine `mirrormaker2`. {_NOTHING_STARTED}",

@@ -50,7 +50,9 @@ def worker_addresses(scene: Scene) -> WorkerAddresses:
     except Refused as refused:
         return WorkerAddresses((), refused.findings[0].found, f"Grant Describe on the {named} on the target.")
     remedy = f"Correct mirror.connect.group, or grant Describe on the {named} on the target."
-    return WorkerAddresses(found) if found else WorkerAddresses((), f"the target shows no worker in the {named}", remedy)
+    return (
+        WorkerAddresses(found) if found else WorkerAddresses((), f"the target shows no worker in the {named}", remedy)
+    )
 
 
 def _settings(scene: Scene) -> ConnectSettings:
@@ -138,10 +140,9 @@ def unknown_settings_warnings(settings: ConnectSettings) -> Findings:
         f"no word of {', '.join(unknown)}",
         "settings that the migration file names or that you have looked at",
         f"{name_them}Look at {FLUSH_INTERVAL} of the workers, and accept CONNECT_UNKNOWN if you know their settings.",
-        happened=f"It is unknown what {' and '.join(unknown)} of the workers are, because their REST interface does not "
-        "tell it.",
-        matters=f"{lost}If a worker is killed, MirrorMaker copies again what it copied since the positions were stored, "
-        f"so {FLUSH_INTERVAL} (60 s by default) bounds the duplicates.",
+        happened=f"It is unknown what {' and '.join(unknown)} of the workers are: REST does not tell it.",
+        matters=f"{lost}If a worker is killed, its tasks copy again what they copied since they last stored "
+        f"positions, which {FLUSH_INTERVAL} (60 s by default) bounds.",
     )
 
 
@@ -172,5 +173,3 @@ def task_findings(tasks: int, partitions: int, workers: int) -> Findings:
             "partition(s).",
             matters=f"Only {tasks:,} of the workers copy, so the copy takes longer than it could.",
         )
-
-

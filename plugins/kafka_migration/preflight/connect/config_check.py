@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import Protocol, cast
 
 from kafka_migration.core.connect.connect_tools import ALL_KEYS
 from kafka_migration.core.connections.java_properties import SECRET_PROPERTIES, java_properties
@@ -24,13 +23,8 @@ from kafka_migration.preflight.scene.scene import Scene
 # Stands for a secret in a validation: Connect reads none, and its answer may quote a value.
 PLACEHOLDER = "hidden"
 _REFERENCE = "${"
-
-
-class _Renders(Protocol):
-    """An engine that renders a connector."""
-
-    def rendered(self, facts: LaunchFacts) -> Mapping[str, str]:
-        """Return the configuration of the connector."""
+# The configurations of all generations differ only in what this package keeps in them.
+FIRST = 1
 
 
 def _warnings(scene: Scene) -> Findings:
@@ -51,8 +45,10 @@ def connect_configuration(scene: Scene) -> Findings:
     """
     engine = engine_of(scene.migration, scene.source, scene.target)
     yield from engine.setting_findings(_release(scene))
-    config = without_secrets(cast(_Renders, engine).rendered(launch_facts(scene)))
-    answers = {worker.address: tools_at(scene, worker).problems(config) for worker in workers_of(scene) if not worker.silent}
+    config = without_secrets(engine.launch(FIRST, launch_facts(scene)).config)
+    answers = {
+        worker.address: tools_at(scene, worker).problems(config) for worker in workers_of(scene) if not worker.silent
+    }
     yield from refused_findings(answers)
 
 
@@ -88,8 +84,8 @@ def refused_findings(answers: Mapping[str, Mapping[str, tuple[str, ...]]]) -> Fi
     for address, problems in answers.items():
         for key, said in problems.items():
             refusing[key, "; ".join(said)].append(address)
-    for (key, said), addresses in refusing.items():
-        yield _refused(key, said, "" if len(addresses) == len(answers) else f" (by {some(addresses)})")
+    for (key, words), addresses in refusing.items():
+        yield _refused(key, words, "" if len(addresses) == len(answers) else f" (by {some(addresses)})")
 
 
 def _refused(key: str, said: str, which: str) -> Finding:

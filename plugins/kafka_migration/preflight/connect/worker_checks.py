@@ -37,9 +37,7 @@ def _connect_warnings(scene: Scene) -> Findings:
     return plain_warnings(scene.migration.mirror.connection, connect_tools(scene).address)
 
 
-@check(
-    "connect", asks={Asked.CONNECT}, needs=("connections",), warn=_connect_warnings, unless=_without_connect
-)
+@check("connect", asks={Asked.CONNECT}, needs=("connections",), warn=_connect_warnings, unless=_without_connect)
 def connect(scene: Scene) -> Findings:
     """The Kafka Connect cluster answers, is new enough to create a connector that does not start, and uses TLS."""
     return version_findings(f"connection {scene.migration.mirror.connection}", root_of(scene).version)
@@ -56,8 +54,8 @@ def plain_warnings(connection: str, address: str) -> Findings:
             "Give the workers a listener with TLS (listeners=https://…), or put a proxy with TLS and a login before "
             "them, and use its address in the connection.",
             happened=f"Airflow reaches the REST interface of Kafka Connect at {address}, without TLS.",
-            matters="Everyone on the network path can read the configuration of the connector, and can change, stop and "
-            "delete connectors.",
+            matters="Everyone on the network path can read the configuration of the connector, and can change, stop "
+            "and delete connectors.",
         )
 
 
@@ -74,8 +72,8 @@ def version_findings(subject: str, version: str) -> Findings:
         f"version {given(version)}, which is {is_what}",
         f"Kafka Connect {oldest} or newer",
         f"Update the workers to Kafka {oldest} or newer, or use an engine that runs on a host (mirror.engine).",
-        happened=f"A worker says that its version is {given(version)}. That is {is_what}, and {oldest} is the oldest one "
-        "that works.",
+        happened=f"A worker says that its version is {given(version)}. That is {is_what}, and {oldest} is the oldest "
+        "one that works.",
         matters="An older worker cannot create a connector that does not start at once (KIP-980). Connectors reserve a "
         "migration, so each reservation would begin to copy.",
     )
@@ -101,8 +99,8 @@ def other_kafka_findings(connection: str, root: ConnectRoot, source: str, target
         "Use a Kafka Connect cluster whose bootstrap.servers are those of the target, or an engine that runs on a host "
         "(mirror.engine).",
         happened=f"The workers name {found} as their Kafka, but the target is the cluster {target}.",
-        matters="MirrorMaker's source connector writes with the workers' own producer, whatever its configuration says. "
-        + _where(root.cluster_id, source, renames),
+        matters="MirrorMaker's source connector writes with the workers' own producer, whatever its configuration "
+        "says. " + _where(root.cluster_id, source, renames),
     )
 
 
@@ -110,7 +108,8 @@ def _where(cluster_id: str, source: str, renames: bool) -> str:
     if cluster_id == source:
         topics = "new topics there" if renames else "the topics from which they are read, again and again"
         return f"Here it would write the records back into the source, into {topics}."
-    return f"It would write the records to {'that' if cluster_id else 'an unknown'} cluster, and the target would get none."
+    other = "that" if cluster_id else "an unknown"
+    return f"It would write the records to {other} cluster, and the target would get none."
 
 
 def _workers_warnings(scene: Scene) -> Findings:
@@ -212,7 +211,9 @@ def _unknown(found: str, happened: str, remedy: str, matters: str) -> Finding:
 
 
 # As Strimzi names the pods of a KafkaConnect resource, and the service before them.
-_STRIMZI_WORKER = re.compile(r"(?P<cluster>[a-z0-9.-]+)-connect-\d+\.(?P=cluster)-connect\.(?P<space>[a-z0-9-]+)\.svc(\..+)?")
+_STRIMZI_WORKER = re.compile(
+    r"(?P<cluster>[a-z0-9.-]+)-connect-\d+\.(?P=cluster)-connect\.(?P<space>[a-z0-9-]+)\.svc(\..+)?"
+)
 _STRIMZI_SERVICE = re.compile(r"(?P<cluster>[a-z0-9-]+)-connect-api(\.(?P<space>[a-z0-9-]+)(\.svc(\..+)?)?)?")
 
 
@@ -232,10 +233,10 @@ def _operator(address: str, cluster: str, space: str) -> Finding:
         f"KafkaConnect {cluster}",
         f"the address {address}, which looks like one of Strimzi's operator",
         "workers whose connectors no operator deletes",
-        f"Remove the annotation {annotation} from the KafkaConnect resource (kubectl annotate kafkaconnect {cluster} -n "
-        f"{space} {annotation}-), if its connectors are no KafkaConnector resources. Otherwise use a KafkaConnect "
+        f"Remove the annotation {annotation} from the KafkaConnect resource (kubectl annotate kafkaconnect {cluster} "
+        f"-n {space} {annotation}-), if its connectors are no KafkaConnector resources. Otherwise use a KafkaConnect "
         "resource of its own without this annotation. Accept CONNECT_OPERATOR if that is done.",
         happened=f"The worker at {address} looks like one that Strimzi's operator manages.",
-        matters=f'With {annotation}: "true" the operator deletes connectors that have no KafkaConnector resource, so it '
-        "would delete the connectors of this migration during a run.",
+        matters=f'With {annotation}: "true" the operator deletes connectors that have no KafkaConnector resource, so '
+        "it would delete the connectors of this migration during a run.",
     )

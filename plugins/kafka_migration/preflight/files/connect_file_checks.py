@@ -30,13 +30,14 @@ def plain_secret_findings(
     plain = sorted((SECRET_PROPERTIES & set(properties)) - set(references))
     if plain:
         listed = ", ".join(plain)
+        example = f'{plain[0]}: "${{file:/etc/kafka-connect/{side}.properties:secret}}"'
         yield Finding(
             Code.CONNECT_SECRET_PLAIN,
             f"connection {connection} ({side}.connection)",
             f"{listed} without a reference",
             f"a reference in mirror.connect.secrets.{side} for each of them",
-            f"Put the secret where a config provider of every worker finds it, for example into a file, and name it in "
-            f'mirror.connect.secrets.{side}, such as {plain[0]}: "${{file:/etc/kafka-connect/{side}.properties:secret}}".',
+            "Put the secret where a config provider of every worker finds it, for example into a file, and name it in "
+            f"mirror.connect.secrets.{side}, such as {example}.",
             happened=f"The secrets {listed} of the connection {connection} would be in the configuration of the "
             "connector as plain text.",
             matters="Everyone who reaches the REST interface of Kafka Connect, or may read its configuration topic, "

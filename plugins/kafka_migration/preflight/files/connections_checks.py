@@ -19,6 +19,7 @@ _MATTERS = {
     "spark": "Validation has no Spark cluster, so nothing proves the copy.",
     "http": "Validation cannot compare the schemas of the two registries.",
 }
+_NO_CONNECTOR = "Airflow cannot create MirrorMaker's connector on the Kafka Connect cluster."
 
 
 def _connections_warnings(scene: Scene) -> Findings:
@@ -52,14 +53,22 @@ def connections(scene: Scene) -> Findings:
                 f"type {expected}",
                 f"Set {field} to a connection of type {expected}, or correct the type of this connection.",
                 happened=f"The connection {connection_id} has the type {found}, but {field} needs the type {expected}.",
-                matters=_MATTERS[expected],
+                matters=_matters(field, expected),
             )
+
+
+def _matters(field: str, expected: str) -> str:
+    return _NO_CONNECTOR if (field, expected) == ("mirror.connection", "http") else _MATTERS[expected]
 
 
 def _named(migration: Migration) -> Iterable[tuple[str, str, str]]:
     yield "source.connection", migration.source.connection, "kafka"
     yield "target.connection", migration.target.connection, "kafka"
-    yield "mirror.connection", migration.mirror.connection, "ssh"
+    yield (
+        "mirror.connection",
+        migration.mirror.connection,
+        "http" if migration.mirror.abilities.needs_connect else "ssh",
+    )
     yield "validation.spark_connection", migration.validation.spark_connection, "spark"
     if migration.schema_registry is not None:
         yield "schema_registry.source", migration.schema_registry.source, "http"
@@ -78,7 +87,7 @@ def _missing(field: str, connection_id: str, expected: str) -> Finding:
         happened=f"Airflow has no connection {connection_id} ({field}).",
         matters="Airflow would silently use YARN instead, and the jobs would run elsewhere or not at all."
         if is_spark
-        else _MATTERS[expected],
+        else _matters(field, expected),
     )
 
 

@@ -111,7 +111,7 @@ class RestConnectTools:
         return Refused(
             [
                 Finding(
-                    Code.CONNECT_REFUSED,
+                    Code.CONNECTION_INVALID,
                     f"connection {self._settings.connection}",
                     f"{found} from {self._name}",
                     "the answers of a worker of Kafka Connect",

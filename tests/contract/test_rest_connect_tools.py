@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters.connect.connect_tools import RestConnectTools
+from kafka_migration.adapters.connect.rest_connect_tools import RestConnectTools
 from kafka_migration.core.connect.connect_tools import ALL_KEYS, SOURCE_CONNECTOR, ConnectRoot, worker_settings
 from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.findings.codes import Code
@@ -49,6 +49,12 @@ class WorkerServer:
 def _handler_of(worker: WorkerServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            self._answer()
+
+        def do_PUT(self) -> None:
+            self._answer()
+
+        def _answer(self) -> None:
             size = int(self.headers.get("Content-Length", "0"))
             body = json.loads(self.rfile.read(size)) if size else None
             worker.heard.append((self.command, self.path, self.headers.get("Authorization", ""), body))
@@ -57,8 +63,6 @@ def _handler_of(worker: WorkerServer) -> type[BaseHTTPRequestHandler]:
             self.send_header("Content-Length", str(len(text.encode())))
             self.end_headers()
             self.wfile.write(text.encode())
-
-        do_PUT = do_GET
 
         def log_message(self, *_: Any) -> None:
             """Log nothing."""
@@ -96,8 +100,8 @@ def problems(tools: RestConnectTools) -> object:
     return tools.problems({"topics": "orders"})
 
 
-PATHS = {root: "/", plugins: "/connector-plugins", problems: VALIDATION}
 Ask = Callable[[RestConnectTools], object]
+PATHS: dict[Ask, str] = {root: "/", plugins: "/connector-plugins", problems: VALIDATION}
 
 
 def value(key: str, *errors: str) -> dict[str, Any]:
@@ -153,7 +157,7 @@ def test_other_answers_are_refused(
     with pytest.raises(Refused) as error:
         ask(tools)
     (finding,) = error.value.findings
-    assert Code.CONNECT_REFUSED is finding.code
+    assert Code.CONNECTION_INVALID is finding.code
     assert SECRET not in str(finding)
 
 
@@ -203,20 +207,22 @@ def test_worker_is_asked_at_its_own_address(worker: WorkerServer, tools: RestCon
 
 
 @pytest.mark.parametrize(
-    ("address", "user"),
+    ("address", "ca", "user"),
     [
-        ("http://127.0.0.1:8083/", LOGIN),
-        ("https://worker-1:8083/", LOGIN),
-        ("http://worker-1:8083/", ""),
-        ("http://10.0.0.7:8083", ""),
+        ("https://connect/", "", LOGIN),
+        ("https://worker-1:8083/", "a CA", LOGIN),
+        ("https://worker-1:8083/", "", ""),
+        ("http://worker-1:8083/", "a CA", ""),
+        ("http://connect/", "a CA", ""),
+        ("http://10.0.0.7:8083", "", ""),
     ],
 )
-def test_login_goes_to_no_worker_in_the_open(address: str, user: str) -> None:
-    """Kafka names the address of a worker, so the login goes there only over TLS or on this machine."""
-    settings = HttpSettings("shop_connect", "https://connect", LOGIN, SECRET, "a CA")
+def test_login_goes_to_no_stranger(address: str, ca: str, user: str) -> None:
+    """Kafka names the address of a worker, so it gets the login only if the connection's own CA vouches for it."""
+    settings = HttpSettings("shop_connect", "https://connect", LOGIN, SECRET, ca)
     own = worker_settings(settings, address)
 
-    assert (address.rstrip("/"), user, SECRET if user else "", "a CA") == (own.url, own.user, own.password, own.ca_pem)
+    assert (address.rstrip("/"), user, SECRET if user else "", ca) == (own.url, own.user, own.password, own.ca_pem)
 
 
 @pytest.mark.parametrize("address", ["NOTUSED", "", "ftp://worker-1:21/", "http://127.1:8083/", "http://a:b@c:1/"])
