@@ -308,6 +308,18 @@ class ClusterContract:
 
         assert {b"a": b"3", b"b": b"2", b"c": None} == dict(self.cluster.read_table(topic))
 
+    def test_rows_have_their_offsets(self, topic: str) -> None:
+        """Rows begin at the given offset or at the first record that is left, each with its place, in order."""
+        self.produce(topic, 0, (b"a", b"0"), (b"b", b"1"), (b"c", None))
+        self.produce(topic, 1, (None, b"3"))
+        self.purge(topic, 0, 1)
+        first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
+
+        rows = self.cluster.log_rows(topic, {second: 0})
+        assert [(first, 1, b"b", b"1"), (first, 2, b"c", None), (second, 0, None, b"3")] == sorted(rows)
+        assert [(first, 2, b"c", None)] == list(self.cluster.log_rows(topic, {first: 2, second: 1}))
+        assert [] == list(self.cluster.log_rows("contract-none", {}))
+
     def test_log_has_every_record(self, topic: str) -> None:
         """All that a topic holds is read, earlier records of a key too, and nothing that was deleted."""
         self.produce(topic, 0, (b"a", b"0"), (b"a", b"1"), (b"a", b"2"), (b"a", None))

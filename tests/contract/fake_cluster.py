@@ -30,7 +30,7 @@ from kafka_migration.core.kafka.cluster import (
     TopicDescription,
 )
 from kafka_migration.core.kafka.offsets import CommittedOffset, Offsets, TopicPartition
-from kafka_migration.core.kafka.records import RecordPrint, RecordShape, SampledRecord
+from kafka_migration.core.kafka.records import LogRow, RecordPrint, RecordShape, SampledRecord
 
 Record = tuple[bytes | None, bytes | None]
 _LIMITS_OF_BROKERS = {
@@ -328,6 +328,17 @@ class FakeCluster:
             if not time_limit_s:
                 raise TransientError(f"{self.cluster_id}: {topic} was not read to its end in 0 s")
             yield record
+
+    def log_rows(self, topic: str, start: Offsets) -> Sequence[LogRow]:
+        """Return each record with its offset."""
+        self._answer()
+        known = self.topics.get(topic)
+        partitions = [TopicPartition(topic, number) for number in range(len(known.partitions) if known else 0)]
+        return [
+            LogRow(partition, offset, key, value)
+            for partition, log in self._logs(partitions)
+            for offset, (key, value) in log.visible(max(start.get(partition, 0), log.log_start), log.end)
+        ]
 
     def sampled_records(self, start: Offsets, end: Offsets, time_limit_s: float) -> Iterator[SampledRecord]:
         """Yield the records in these ranges."""

@@ -12,14 +12,14 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.mirror.host import HostProbe, HostReply, HostTools, MirrorLaunch, ProbeSubject
 from kafka_migration.core.mirror.mirror_process import MirrorProcess
-from tests.contract.process_contract import GRACE_S, ME, ProcessContract, codes
+from tests.contract.process_contract import GRACE_S, ME, KillingContract, codes
 
 
 class ContractHost(MirrorProcess[MirrorLaunch, HostReply], HostTools, Protocol):
     """A host: the process on it, and its tools."""
 
 
-class HostContract(ProcessContract):
+class HostContract(KillingContract):
     """The contract; `host` is a new one, on which nothing was ever done."""
 
     host: ContractHost

@@ -69,7 +69,7 @@ class StubEngine:
         """Store other positions."""
         self.place.positions |= positions
 
-    def health(self, generation: int) -> MirrorHealth:
+    def health(self, generation: int, reply: StubReply) -> MirrorHealth:
         """Return its health."""
         return self.place.health
 

@@ -13,9 +13,9 @@ from kafka_migration.core.mirror.engine import LaunchFacts
 from tests.contract.engine_contract import (
     CopyContract,
     EngineWorld,
-    GenerationsContract,
     HostEngineContract,
     Mirror,
+    TellingGenerationsContract,
     Values,
 )
 from tests.contract.fake_cluster import FakeCluster
@@ -72,7 +72,7 @@ class FakeWorld(EngineWorld):
         self.target.topics[topic].configs["max.message.bytes"] = str(max_message_bytes)
 
 
-class FakeSuite(CopyContract, GenerationsContract, HostEngineContract):
+class FakeSuite(CopyContract, TellingGenerationsContract, HostEngineContract):
     """All suites over fakes."""
 
     @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.migration.settings import Migration, TopicNames
 from kafka_migration.core.mirror.engine import AnyEngine
-from tests.contract.engine_contract import CopyContract, EngineWorld, GenerationsContract
-from tests.contract.process_contract import ProcessContract
+from tests.contract.engine_contract import CopyContract, EngineWorld, TellingGenerationsContract
+from tests.contract.process_contract import KillingContract
 from tests.contract.stub_engine import StubEngine, StubLaunch, StubMirror, StubPlace, StubProcess
 from tests.contract.test_fake_mirrormaker import FakeWorld
 
@@ -34,7 +34,7 @@ class StubWorld(FakeWorld):
         return mirror
 
 
-class StubSuite(CopyContract, GenerationsContract):
+class StubSuite(CopyContract, TellingGenerationsContract):
     """The suites of every engine; those of a host do not apply."""
 
     @pytest.fixture
@@ -51,7 +51,7 @@ class TestStubEnginePrefixed(StubSuite, topic_names=TopicNames("prefixed")):
     """With the source's alias before the names."""
 
 
-class TestStubProcess(ProcessContract):
+class TestStubProcess(KillingContract):
     """The suite of every process; there is no host to ask."""
 
     def setup_method(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_migration.core.migration.settings import TopicNames
-from tests.contract.engine_contract import CopyContract, GenerationsContract
+from tests.contract.engine_contract import CopyContract, TellingGenerationsContract
 from tests.live.engine_world import LiveWorlds
 
 pytestmark = pytest.mark.live
@@ -33,20 +33,20 @@ class TestMirrorMaker2ExactlyOnce(LiveWorlds, CopyContract, exactly_once=True):
 
 
 @pytest.mark.campaign
-class TestMirrorMaker1Generations(LiveWorlds, GenerationsContract, engine="mirrormaker1"):
+class TestMirrorMaker1Generations(LiveWorlds, TellingGenerationsContract, engine="mirrormaker1"):
     """MirrorMaker 1, several generations."""
 
 
 @pytest.mark.campaign
-class TestMirrorMaker2Generations(LiveWorlds, GenerationsContract):
+class TestMirrorMaker2Generations(LiveWorlds, TellingGenerationsContract):
     """MirrorMaker 2, several generations."""
 
 
 @pytest.mark.campaign
-class TestMirrorMaker2PrefixedGenerations(LiveWorlds, GenerationsContract, topic_names=TopicNames("prefixed")):
+class TestMirrorMaker2PrefixedGenerations(LiveWorlds, TellingGenerationsContract, topic_names=TopicNames("prefixed")):
     """MirrorMaker 2 with prefixed names, several generations."""
 
 
 @pytest.mark.campaign
-class TestMirrorMaker2ExactlyOnceGenerations(LiveWorlds, GenerationsContract, exactly_once=True):
+class TestMirrorMaker2ExactlyOnceGenerations(LiveWorlds, TellingGenerationsContract, exactly_once=True):
     """MirrorMaker 2 in transactions, several generations."""

@@ -11,7 +11,7 @@ import pytest
 
 from kafka_migration.core.migration.settings import TopicNames
 from sandbox.sandbox import Sandbox
-from tests.contract.engine_contract import CopyContract, GenerationsContract
+from tests.contract.engine_contract import CopyContract, TellingGenerationsContract
 from tests.live.engine_world import LiveWorlds
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign]
@@ -43,7 +43,7 @@ class TestKafka40ExactlyOnce(Kafka40, CopyContract, exactly_once=True):
     """In transactions."""
 
 
-class TestKafka40Generations(Kafka40, GenerationsContract):
+class TestKafka40Generations(Kafka40, TellingGenerationsContract):
     """Several generations."""
 
 
@@ -55,7 +55,7 @@ class TestKafka41ExactlyOnce(Kafka41, CopyContract, exactly_once=True):
     """In transactions."""
 
 
-class TestKafka41Generations(Kafka41, GenerationsContract):
+class TestKafka41Generations(Kafka41, TellingGenerationsContract):
     """Several generations."""
 
 
@@ -71,11 +71,11 @@ class TestKafka42ExactlyOnce(Kafka42, CopyContract, exactly_once=True):
     """In transactions."""
 
 
-class TestKafka42Generations(Kafka42, GenerationsContract):
+class TestKafka42Generations(Kafka42, TellingGenerationsContract):
     """Several generations."""
 
 
-class TestKafka42ExactlyOnceGenerations(Kafka42, GenerationsContract, exactly_once=True):
+class TestKafka42ExactlyOnceGenerations(Kafka42, TellingGenerationsContract, exactly_once=True):
     """In transactions, several generations."""
 
 
@@ -109,11 +109,11 @@ class TestOldBrokersMirrorMaker1(OldBrokers, CopyContract, engine="mirrormaker1"
     """MirrorMaker 1."""
 
 
-class TestOldBrokersMirrorMaker1Generations(OldBrokers, GenerationsContract, engine="mirrormaker1"):
+class TestOldBrokersMirrorMaker1Generations(OldBrokers, TellingGenerationsContract, engine="mirrormaker1"):
     """MirrorMaker 1, several generations."""
 
 
-class TestOldBrokersGenerations(OldBrokers, GenerationsContract):
+class TestOldBrokersGenerations(OldBrokers, TellingGenerationsContract):
     """MirrorMaker 2, several generations."""
 
 

@@ -108,7 +108,7 @@ class MirrorMaker1:
         """Commit other positions for its group."""
         self.source.alter_offsets(self.group, {p: CommittedOffset(offset) for p, offset in positions.items()})
 
-    def health(self, generation: int) -> MirrorHealth:
+    def health(self, generation: int, reply: HostReply) -> MirrorHealth:
         """Return the assigned partitions of its group; nothing is known while the group is not stable.
 
         After a kill the group still shows the dead members until its session timeout of 10 s.

@@ -6,7 +6,6 @@ generation, because MirrorMaker would start from the stored state of the last ru
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from kafka_migration.core.mirror.engine import LaunchFacts, MirrorHealth
 from kafka_migration.core.mirror.host import GENERATION_DIR, HostReply, MirrorLaunch
 from kafka_migration.core.mirror.mirror_process import ProcessEnding
 from kafka_migration.core.text.quoting import shell_word
+from kafka_migration.engines.foreign_rows import ForeignRows
 from kafka_migration.engines.launching import (
     FETCH_MAX_BYTES,
     LINGER_MS,
@@ -38,7 +38,6 @@ from kafka_migration.engines.launching import (
 )
 from kafka_migration.engines.mirrormaker2_topics import (
     InternalTopics,
-    Malformed,
     assigned_partitions,
     differences,
     failed_tasks,
@@ -47,14 +46,6 @@ from kafka_migration.engines.mirrormaker2_topics import (
 )
 from kafka_migration.engines.required_versions import version_findings
 
-log = logging.getLogger(__name__)
-
-FOREIGN_RECORD = (
-    "Topic %s on the target has a record that MirrorMaker did not write, with the key %r. It is ignored. Find out who "
-    "else writes to this topic."
-)
-MAX_WARNINGS = 20
-LONGEST_KEY = 200
 MAIN_CLASS = "org.apache.kafka.connect.mirror.MirrorMaker"
 PROPERTIES_FILE = "mm2.properties"
 STOPPED_LINE = "Kafka MirrorMaker stopped."
@@ -74,7 +65,7 @@ class MirrorMaker2:
     migration: Migration
     source: KafkaCluster
     target: KafkaCluster
-    _warned: set[tuple[str, bytes | None]] = field(default_factory=set, compare=False, repr=False)
+    _foreign: ForeignRows = field(default_factory=ForeignRows, compare=False, repr=False)
 
     def setting_findings(self, kafka_version: str) -> Iterable[Finding]:
         """Return the settings that MirrorMaker of `kafka_version` ("" if unknown) would ignore, misread or refuse."""
@@ -92,18 +83,18 @@ class MirrorMaker2:
         """Return the next source offset to copy, as MirrorMaker stored it; a partition without one is missing."""
         topic = self._internal(0).offsets
         rows = self.target.read_table(topic)
-        return stored_positions(rows, self.migration.source.alias, topics, self._malformed(topic))
+        return stored_positions(rows, self.migration.source.alias, topics, self._foreign.of(topic))
 
     def rewind(self, positions: Offsets) -> None:
         """Raise `ValueError`: it stores only acknowledged positions, so they are never reset."""
         raise ValueError("the positions of MirrorMaker 2 are never set back")
 
-    def health(self, generation: int) -> MirrorHealth:
+    def health(self, generation: int, reply: HostReply) -> MirrorHealth:
         """Return the health from the status and configuration topics of a generation."""
         internal = self._internal(generation)
-        configs, malformed = tuple(self.target.read_table(internal.configs)), self._malformed(internal.configs)
+        configs, malformed = tuple(self.target.read_table(internal.configs)), self._foreign.of(internal.configs)
         return MirrorHealth(
-            failed=failed_tasks(self.target.read_table(internal.status), self._malformed(internal.status)),
+            failed=failed_tasks(self.target.read_table(internal.status), self._foreign.of(internal.status)),
             assigned=assigned_partitions(configs, malformed),
             differences=differences(configs, stored_configuration(self.migration, generation), malformed),
         )
@@ -126,16 +117,6 @@ class MirrorMaker2:
 
     def _internal(self, generation: int) -> InternalTopics:
         return InternalTopics.of(self.migration.name, generation)
-
-    def _malformed(self, topic: str) -> Malformed:
-        """Return a function that warns once per foreign record, up to a maximum number of warnings."""
-
-        def warn(key: bytes | None) -> None:
-            if (topic, key) not in self._warned and len(self._warned) < MAX_WARNINGS:
-                self._warned.add((topic, key))
-                log.warning(FOREIGN_RECORD, topic, (key or b"")[:LONGEST_KEY])
-
-        return warn
 
 
 def launch(migration: Migration, generation: int, facts: LaunchFacts) -> MirrorLaunch:

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Migration
-from kafka_migration.engines.mirrormaker2 import MAX_WARNINGS, MirrorMaker2
+from kafka_migration.engines.foreign_rows import MAX_WARNINGS
+from kafka_migration.engines.mirrormaker2 import MirrorMaker2
 from kafka_migration.engines.mirrormaker2_topics import (
     InternalTopics,
     Row,
@@ -24,6 +25,7 @@ from kafka_migration.engines.mirrormaker2_topics import (
     stored_positions,
 )
 from tests.contract.fake_cluster import FakeCluster
+from tests.contract.logging_mirror import ended
 
 Decode = Callable[[Iterable[Row]], object]
 
@@ -135,7 +137,11 @@ def test_foreign_record_is_warned_of_once(migration: Migration, caplog: pytest.L
     with caplog.at_level(logging.WARNING):
         for _ in range(3):
             assert {} == engine.stored_positions(("orders",))
-            assert ((), None, ()) == ((health := engine.health(1)).failed, health.assigned, health.differences)
+            assert ((), None, ()) == (
+                (health := engine.health(1, ended(""))).failed,
+                health.assigned,
+                health.differences,
+            )
     told = [record.getMessage() for record in caplog.records]
     assert [topics.offsets, topics.status, topics.configs] == [text.split()[1] for text in told]
     assert "status-task-MirrorSourceConnector-1" in told[1]

@@ -147,15 +147,15 @@ def test_assignment_is_known_while_the_group_is_stable(
     engine: MirrorMaker1, source: FakeCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without members, or during a rebalance, the assignment is unknown; nothing ever counts as failed."""
-    assert engine.health(1).assigned is None
+    assert engine.health(1, ended("")).assigned is None
     source.join(GROUP, "a", "/h", ORDERS)
     source.join(GROUP, "b", "/h", TopicPartition("audit", 1))
 
-    assert frozenset({ORDERS, TopicPartition("audit", 1)}) == engine.health(1).assigned
-    assert ((), ()) == (engine.health(1).failed, engine.health(1).differences)
+    assert frozenset({ORDERS, TopicPartition("audit", 1)}) == engine.health(1, ended("")).assigned
+    assert ((), ()) == (engine.health(1, ended("")).failed, engine.health(1, ended("")).differences)
     moving = GroupDescription(GROUP, GroupState.PREPARING_REBALANCING, tuple(source.groups[GROUP].members))
     monkeypatch.setattr(FakeCluster, "describe_groups", lambda cluster, groups: {GROUP: moving})
-    assert engine.health(1).assigned is None
+    assert engine.health(1, ended("")).assigned is None
 
 
 def test_rewind_sets_its_group_back_once_it_is_empty(engine: MirrorMaker1, source: FakeCluster) -> None:

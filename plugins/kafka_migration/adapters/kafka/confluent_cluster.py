@@ -32,6 +32,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.kafka.cluster import Certificate, ClusterFacts, IsolationLevel, NewTopic, TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.records import LogRow
 from kafka_migration.core.text.shortened import some
 
 LEADER_TIMEOUT_S = 60.0
@@ -228,6 +229,14 @@ class ConfluentCluster(BrokerCalls, GroupCalls, RecordReads):
         starts = self._complete(partitions, self.log_start_offsets(partitions))
         ends = self._complete(partitions, self.log_end_offsets(partitions, "read_uncommitted"))
         return self.records_between(starts, ends, time_limit_s)
+
+    def log_rows(self, topic: str, start: Offsets) -> Sequence[LogRow]:
+        """Return each record of a small topic from these offsets to its present end (`KafkaCluster.log_rows`)."""
+        found = self._described([topic]).get(topic)
+        partitions = [TopicPartition(topic, number) for number in range(len(found.partitions) if found else 0)]
+        first = self._complete(partitions, self.log_start_offsets(partitions))
+        ends = self._complete(partitions, self.log_end_offsets(partitions, "read_uncommitted"))
+        return self.rows_between({p: max(start.get(p, 0), first[p]) for p in partitions}, ends)
 
     def _complete(self, partitions: Collection[TopicPartition], offsets: Offsets) -> Offsets:
         """Return the offsets. Raises `TransientError` if that of one of the partitions is unknown."""

@@ -17,7 +17,7 @@ from kafka_migration.adapters.system.deadlines import time_left
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.cluster import IsolationLevel, Probe
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.core.kafka.records import NO_TIMESTAMP, RecordPrint, RecordShape, SampledRecord
+from kafka_migration.core.kafka.records import NO_TIMESTAMP, LogRow, RecordPrint, RecordShape, SampledRecord
 
 READ_TIMEOUT_S = 60.0
 # A probe ends if no further partition answers for this long. A client quota can delay an answer by more than ten
@@ -120,6 +120,13 @@ class RecordReads(ClusterClient):
             if time.monotonic() > deadline:
                 raise TransientError(f"{self.name}: {message.topic()} was not read to its end in {time_limit_s:.0f} s")
             yield message.key(), message.value()
+
+    def rows_between(self, start: Offsets, end: Offsets) -> Sequence[LogRow]:
+        """Return every record in [start, end) per partition, read uncommitted; raises like `_read_to`."""
+        return [
+            LogRow(TopicPartition(found.topic(), found.partition()), found.offset(), found.key(), found.value())
+            for found in self._between(start, end, "read_uncommitted")
+        ]
 
     def sampled_records(self, start: Offsets, end: Offsets, time_limit_s: float) -> Iterator[SampledRecord]:
         """Yield the records in [start, end) per partition, read uncommitted, until the time limit.

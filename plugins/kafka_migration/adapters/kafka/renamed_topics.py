@@ -25,7 +25,7 @@ OF_TOPICS = frozenset({"topic", "topics", "partitions", "start", "end", "offsets
 AS_THEY_ARE = frozenset(
     {
         *("facts", "certificates", "broker_settings", "acls"),
-        *("list_groups", "connect_workers", "read_table", "read_log"),
+        *("list_groups", "connect_workers", "read_table", "read_log", "log_rows"),
     }
 )
 

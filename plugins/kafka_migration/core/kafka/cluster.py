@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.kafka.offsets import CommittedOffset, Offsets, TopicPartition
-from kafka_migration.core.kafka.records import RecordPrint, RecordShape, SampledRecord
+from kafka_migration.core.kafka.records import LogRow, RecordPrint, RecordShape, SampledRecord
 
 ResourceKind = Literal["topic", "group", "cluster", "transactional-id"]
 
@@ -286,6 +286,13 @@ class KafkaCluster(Protocol):
 
         A topic that does not exist has none. Raises `TransientError` if the time limit is reached before the last
         record.
+        """
+
+    def log_rows(self, topic: str, start: Offsets) -> Sequence[LogRow]:
+        """Return each record that a small topic holds from these offsets to its present end, read uncommitted.
+
+        A partition without an offset begins with its first record. Records of a partition are in their order. A topic
+        that does not exist has none.
         """
 
     def sampled_records(self, start: Offsets, end: Offsets, time_limit_s: float) -> Iterator[SampledRecord]:

@@ -103,3 +103,12 @@ def _sha256(encoded: bytes) -> str:
 def _encoded(field: bytes | None) -> bytes:
     """Return an unambiguous encoding of a field: a null flag, the length, the bytes."""
     return b"\x00" if field is None else b"\x01" + len(field).to_bytes(8, "big") + field
+
+
+class LogRow(NamedTuple):
+    """A record of a small topic, with its place in the log."""
+
+    partition: TopicPartition
+    offset: int
+    key: bytes | None
+    value: bytes | None

@@ -92,8 +92,8 @@ class MirrorEngine(Protocol[LaunchT_co, ReplyT_contra]):
         Raises `Refused` (`GROUP_ACTIVE`) while Kafka still counts the dead process as a member.
         """
 
-    def health(self, generation: int) -> MirrorHealth:
-        """Return what MirrorMaker reports about a generation."""
+    def health(self, generation: int, reply: ReplyT_contra) -> MirrorHealth:
+        """Return what MirrorMaker reports about a generation; `reply` is the newest one of its process."""
 
     def ending(self, reply: ReplyT_contra) -> ProcessEnding:
         """Return how the generation of a reply ended. Without a log, or without its end, nothing proves an order.

@@ -207,7 +207,8 @@ class MirrorWatcher(Noticing):
         return asked, ""
 
     def _poll(self, *, revives: bool) -> Poll:
-        reply = self._roll.ask(Party.HOST, lambda: self.reviver.renew(self.generation))
+        place = Party.HOST if self.migration.mirror.abilities.needs_host else Party.CONNECT
+        reply = self._roll.ask(place, lambda: self.reviver.renew(self.generation))
         if reply is None:
             return self._waiting()
         try:
@@ -226,7 +227,9 @@ class MirrorWatcher(Noticing):
             # Whatever their offsets say now is not about the copy.
             return replace(self._waiting(f"{renewed[0].subject} was created again"), findings=renewed)
         readings = self._readings(aim)
-        health = None if readings is None else self._roll.ask(self._keeper, lambda: self.engine.health(self.generation))
+        health = None
+        if readings is not None:
+            health = self._roll.ask(self._keeper, lambda: self.engine.health(self.generation, reply))
         if readings is None or health is None:
             return self._waiting()
         return Poll(readings, health, reply.alarm, aim=aim)
