@@ -40,11 +40,7 @@ target:
   replication_factor: 1
 topics: [{name}{more_topics}]
 mirror:
-  connection: demo_mirror_host
-  tasks: 1
-  heap_mb: 256
-  lease: {lease}
-  stop_grace: 60s
+  {place}
 {mirror}
 watch:
   poll_interval: {poll_interval}
@@ -60,9 +56,16 @@ cutover:
   approval_time_limit: {approval_time_limit}
 {nightly}
 """
+HOST = """\
+connection: demo_mirror_host
+  tasks: 1
+  heap_mb: 256
+  lease: {lease}
+  stop_grace: 60s"""
 DEFAULTS = {
     "source": "demo_source",
     "target": "demo_target",
+    "place": "",
     "mirror": "",
     "spark": "demo_spark",
     "lease": "3m",
@@ -97,7 +100,8 @@ class LiveMigration:
         """Create the topic on the source, write the file, wait for the DAG."""
         self.create_topic(self.name)
         self._api.wait_for_dag(DEMO)
-        self.path.write_text(FILE.format(name=self.name, **self._settings))
+        place = self._settings["place"] or HOST.format(lease=self._settings["lease"])
+        self.path.write_text(FILE.format(name=self.name, **{**self._settings, "place": place}))
         self._api.parse_again(DEMO)
         self._api.wait_for_dag(self.dag_id)
 

@@ -152,7 +152,9 @@ def test_override_policy_is_shown_by_its_worker(real: RealWorkers) -> None:
 def test_exactly_once_needs_workers_that_support_it(real: RealWorkers) -> None:
     """Workers without exactly-once support refuse a configuration that requires it."""
     migration = real.migration()
-    found = real.result("connect configuration", replace(migration, mirror=replace(migration.mirror, exactly_once=True)))
+    found = real.result(
+        "connect configuration", replace(migration, mirror=replace(migration.mirror, exactly_once=True))
+    )
 
     assert "exactly.once.support" in " ".join(each.subject for each in found.findings)
 
@@ -161,9 +163,7 @@ def test_exactly_once_needs_workers_that_support_it(real: RealWorkers) -> None:
     ("connect", "expected"),
     [({"offset_topic": "never-made"}, [Code.CONNECT_TOPIC_UNSAFE]), ({"offset_topic": None}, [])],
 )
-def test_internal_topics_are_looked_at(
-    real: RealWorkers, connect: dict[str, str | None], expected: list[Code]
-) -> None:
+def test_internal_topics_are_looked_at(real: RealWorkers, connect: dict[str, str | None], expected: list[Code]) -> None:
     """The real internal topics of workers are safe; one that does not exist is refused, one without a name unknown."""
     found = real.result("connect topics", real.migration(**connect))
 
@@ -175,7 +175,9 @@ def test_topic_of_records_is_no_internal_topic(real: RealWorkers) -> None:
     name = f"{real.topic}-records"
     real.cluster("target").create_topics([NewTopic(name, 1, 1, {})])
 
-    assert [Code.CONNECT_TOPIC_UNSAFE] == codes(real.result("connect topics", real.migration(status_topic=name)).findings)
+    assert [Code.CONNECT_TOPIC_UNSAFE] == codes(
+        real.result("connect topics", real.migration(status_topic=name)).findings
+    )
 
 
 def test_idle_workers_are_warned_of(real: RealWorkers) -> None:

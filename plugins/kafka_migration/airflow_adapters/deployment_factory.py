@@ -60,6 +60,23 @@ def _client_settings(cluster: Cluster) -> Mapping[str, Any]:
 
 
 def _open_mirror(migration: Migration) -> OpenedMirror:
+    if migration.mirror.abilities.needs_connect:
+        return _opened_connect(migration)
     from kafka_migration.airflow_adapters.ssh import opened_mirror
 
     return opened_mirror(migration)
+
+
+def _opened_connect(migration: Migration) -> OpenedMirror:
+    from kafka_migration.adapters.connect.connect_process import ConnectProcess
+    from kafka_migration.adapters.connect.connect_rest import ConnectRest
+    from kafka_migration.adapters.connect.task_watch import TaskWatch
+    from kafka_migration.airflow_adapters.airflow_connections import connect_tools_named, http_settings
+
+    connect, connection = migration.mirror.connect, migration.mirror.connection
+    if connect is None:
+        raise ValueError(f"{migration.name} has no mirror.connect")
+    settings = http_settings(connection)
+    watch = TaskWatch(_open_cluster("target", migration.target), connect.status_topic, settings, connect.group)
+    process = ConnectProcess(migration.name, ConnectRest(settings), watch)
+    return OpenedMirror(process, connect_tools=connect_tools_named(connection))

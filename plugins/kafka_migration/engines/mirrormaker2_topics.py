@@ -140,7 +140,11 @@ class OwnTopics:
 
 
 def stored_positions(
-    rows: Iterable[Row], alias: str, topics: Collection[str], malformed: Malformed = _unsaid
+    rows: Iterable[Row],
+    alias: str,
+    topics: Collection[str],
+    malformed: Malformed = _unsaid,
+    connector: str = CONNECTOR,
 ) -> dict[TopicPartition, int]:
     """Decode rows of the offsets topic into the next source offset to copy, per partition of these topics.
 
@@ -149,7 +153,7 @@ def stored_positions(
     """
 
     def decode(key: bytes, value: bytes) -> tuple[TopicPartition, int] | None:
-        partition = _position_key(key, alias)
+        partition = _position_key(key, alias, connector)
         if partition is None or partition.topic not in topics:
             return None
         return partition, _number(_loaded(value)["offset"], 64) + 1
@@ -169,9 +173,9 @@ def copied_topics(rows: Iterable[Row], topics: Collection[str]) -> frozenset[str
     return frozenset(_decoded(rows, decode, _unsaid))
 
 
-def _position_key(key: bytes, alias: str) -> TopicPartition | None:
+def _position_key(key: bytes, alias: str, expected: str) -> TopicPartition | None:
     connector, source = _loaded(key)
-    if connector != CONNECTOR or source.get("cluster") != alias:
+    if connector != expected or source.get("cluster") != alias:
         return None
     return TopicPartition(_of_type(source["topic"], str), _number(source["partition"], 32))
 
@@ -200,10 +204,15 @@ def assigned_partitions(rows: Iterable[Row], malformed: Malformed = _unsaid) -> 
     def decode(key: bytes, value: bytes) -> list[TopicPartition] | None:
         named = _configuration(key, value)
         given = named and named[1].get("task.assigned.partitions")
-        return None if given is None else [_partition_named(name) for name in given.split(",") if name]
+        return None if given is None else partitions_named(given)
 
     given = list(_decoded(rows, decode, malformed))
     return frozenset(partition for task in given for partition in task) if given else None
+
+
+def partitions_named(names: str) -> list[TopicPartition]:
+    """Return the partitions of a task's list, such as `orders-0,orders-1`. Raises `ValueError` for any other text."""
+    return [_partition_named(name) for name in names.split(",") if name]
 
 
 def _partition_named(name: str) -> TopicPartition:

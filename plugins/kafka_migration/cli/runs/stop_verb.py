@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from kafka_migration.adapters.system.this_machine import SystemClock
+from kafka_migration.cli.runs.stopping_now import stopped_now
 from kafka_migration.cli.shell.arguments import Verbs, add_output, add_verb
 from kafka_migration.cli.shell.evidence_access import opened
 from kafka_migration.cli.shell.output import ExitCode, JsonObject, aligned, is_json, respond, say
@@ -46,6 +47,11 @@ def add_stop(verbs: Verbs) -> None:
     verb = add_verb(verbs, stop, "stop", 'stop demo --reason "maintenance" --wait')
     verb.add_argument("--reason", type=_reason, default="", metavar="TEXT", help="kept in the evidence")
     verb.add_argument("--wait", action="store_true", help="wait for the stop certificate; validation comes later")
+    verb.add_argument(
+        "--now",
+        action="store_true",
+        help="stop MirrorMaker from here, without waiting for a run: for when none is active",
+    )
     verb.add_duration("--timeout", "how long --wait waits; the request remains afterwards", "10m")
     add_output(verb)
 
@@ -62,9 +68,18 @@ def stop(arguments: Namespace) -> int:
     standing = store.stop_requests.request(mine)
     if not is_json(arguments):
         say(asked_lines(store, standing, is_new=standing == mine))
-    ended = _awaited(store, generation.number, arguments.timeout, clock) if arguments.wait else StopOutcome("asked")
+    ended = _ended(arguments, store, generation, clock)
     respond(arguments, _document(store, standing, ended, is_new=standing == mine), aligned(ended.rows))
     return ended.exit_code
+
+
+def _ended(arguments: Namespace, store: MigrationStore, generation: Generation, clock: Clock) -> StopOutcome:
+    """Do what the options say beside the request."""
+    if arguments.now:
+        manner = stopped_now(store, generation).manner
+        row = ("Stopped", f"from here ({manner}); the next run writes the stop certificate")
+        return StopOutcome("stopped_without_certificate", ExitCode.PARTLY_DONE, (row,))
+    return _awaited(store, generation.number, arguments.timeout, clock) if arguments.wait else StopOutcome("asked")
 
 
 class StopOutcome(NamedTuple):
@@ -214,8 +229,8 @@ def _nothing_to_stop(store: MigrationStore, ledger: Ledger) -> Finding:
 def _not_stopped_words(timeout_s: float) -> str:
     return (
         f"{duration(timeout_s)} without a stop certificate; the request remains valid. Check that the run is still "
-        "active. Without an active run the host stops MirrorMaker when its lease expires, and the next run writes the "
-        "certificate."
+        "active. Without an active run, MirrorMaker on a host ends when its lease expires; `kafka-migration stop NAME "
+        "--now` ends it at once. The next run writes the certificate."
     )
 
 

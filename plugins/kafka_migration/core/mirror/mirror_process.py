@@ -17,6 +17,11 @@ LaunchT_contra = TypeVar("LaunchT_contra", contravariant=True)
 ReplyT_co = TypeVar("ReplyT_co", bound="ProcessReply", covariant=True)
 
 
+# The exit code of a process that another one killed; the host says so of an end that mirrorctl asked for.
+_KILLED = (137, "ended")
+_BY_WHOM = "killed by a person, or by the kernel because the host had no free memory"
+
+
 class ProcessState(StrEnum):
     """The state of a generation's process.
 
@@ -39,6 +44,8 @@ class ProcessReply(Document):
     process did not end on request. `exit_reason` is `stopped`, `lease-expired`, `ended` (by itself), or empty when
     unknown.
 
+    `change` says what others did to it, such as a deletion; empty if nothing is known.
+
     `log` holds the last lines, for requests that return them; `None`: the generation has no log, which is not an empty
     log. `alarm` is the newest problem that the process itself reports, in its own words; empty if there is none.
     """
@@ -55,11 +62,24 @@ class ProcessReply(Document):
     killed: bool = False
     log: str | None = None
     alarm: str = ""
+    change: str = ""
 
     @property
     def is_running(self) -> bool:
         """Whether the generation's process is alive."""
         return self.state is ProcessState.RUNNING
+
+    @property
+    def manner(self) -> str:
+        """How the process of a dead generation ended, in a few words."""
+        code = "unknown" if self.exit_code is None else self.exit_code
+        end = self.exit_reason or "the end was not observed"
+        return f"exit code {code}, {_BY_WHOM if (self.exit_code, end) == _KILLED else end}"
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether MirrorMaker itself failed; else the place where it runs ended it, as when a worker restarts."""
+        return True
 
 
 class HowEnded(StrEnum):
@@ -74,16 +94,21 @@ class HowEnded(StrEnum):
 class ProcessEnding:
     """How a generation ended, as its engine judges a reply; that of a process that is alive is unknown.
 
-    `distrusts_positions`: its stored positions may be after records that never arrived.
+    `distrusts_positions`: its stored positions may be after records that never arrived. `resent`: a part of it was
+    started again before the end, so it may have sent records again at any place of its range.
     """
 
     how: HowEnded
     distrusts_positions: bool = False
+    resent: bool = False
 
     @property
     def is_clean(self) -> bool:
-        """Whether everything that it sent is in its stored positions, and nothing else."""
-        return self.how is HowEnded.ORDERLY and not self.distrusts_positions
+        """Whether everything that it sent is in its stored positions, and nothing else.
+
+        A part that was started again may end in order before it has caught up with what was sent before.
+        """
+        return self.how is HowEnded.ORDERLY and not self.distrusts_positions and not self.resent
 
 
 class MirrorProcess(Protocol[LaunchT_contra, ReplyT_co]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import ClassVar
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
@@ -17,30 +18,31 @@ from kafka_migration.core.text.shortened import sentence
 
 FIRST_PAUSE_S = 5
 LONGEST_PAUSE_S = 300
-# The exit code of a process that another one killed; the host says so of an end that mirrorctl asked for.
-_KILLED = (137, "ended")
-_BY_WHOM = "killed by a person, or by the kernel because the host had no free memory"
 
 
 @dataclass(frozen=True, slots=True)
 class Death(Document):
-    """A generation that ended without a stop request, and when the next one may start; an evidence document."""
+    """A generation that ended without a stop request, and when the next one may start; an evidence document.
+
+    Only failures count for `mirror.restarts`.
+    """
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"is_failure"})
 
     generation: int
     at: str
     reason: str
     log: str
     start_after: datetime
+    is_failure: bool = True
 
     @classmethod
     def of(cls, reply: ProcessReply, now: datetime, earlier: int) -> Death:
-        """Return the death in a reply; each of the `earlier` deaths in this run makes the pause longer."""
+        """Return the death in a reply; each of the `earlier` failures in this run makes the pause longer."""
         pause_s = min(FIRST_PAUSE_S * 3**earlier, LONGEST_PAUSE_S)
-        end = reply.exit_reason or "the end was not observed"
-        code = "unknown" if reply.exit_code is None else reply.exit_code
-        reason = f"exit code {code}, {_BY_WHOM if (reply.exit_code, end) == _KILLED else end}"
         start_after = now + timedelta(seconds=pause_s)
-        return cls(reply.generation, now.isoformat(timespec="seconds"), reason, reply.log or "", start_after)
+        at = now.isoformat(timespec="seconds")
+        return cls(reply.generation, at, reply.manner, reply.log or "", start_after, reply.is_failure)
 
     def __str__(self) -> str:
         sign = self._sign()
@@ -84,7 +86,9 @@ def dead_for_good(deaths: Sequence[Death], restarts: int) -> Finding:
 
 
 def stopped_by_others(reply: ProcessReply) -> Finding:
-    """Return the finding of a watch whose MirrorMaker was stopped from outside."""
+    """Return the finding of a watch whose MirrorMaker was stopped, changed or deleted from outside."""
+    if reply.change:
+        return _changed_by_others(reply)
     return Finding(
         Code.MIRROR_DEAD,
         "MirrorMaker",
@@ -94,4 +98,18 @@ def stopped_by_others(reply: ProcessReply) -> Finding:
         "again.",
         happened=f"Generation {reply.generation} of MirrorMaker was stopped on request, but not by this run.",
         matters="The run has not reached its goal, and no further records are copied.",
+    )
+
+
+def _changed_by_others(reply: ProcessReply) -> Finding:
+    return Finding(
+        Code.CONNECTOR_CHANGED,
+        "MirrorMaker",
+        f"generation {reply.generation}: {reply.change}",
+        "a connector that only the runs of this migration start, change and delete",
+        "Find out who did it. Kubernetes operators such as Strimzi delete connectors that they did not create, unless "
+        "that is switched off. Then trigger the run again.",
+        happened=f"Generation {reply.generation} of MirrorMaker ended, but this run did not stop it: {reply.change}.",
+        matters="The run has not reached its goal, and no further records are copied. It started nothing again, "
+        "because it may happen again.",
     )

@@ -18,6 +18,7 @@ class Party(StrEnum):
     """A system that a poll asks."""
 
     HOST = "MirrorMaker host"
+    CONNECT = "Connect cluster"
     SOURCE = "source cluster"
     TARGET = "target cluster"
     EVIDENCE = "evidence store"
@@ -27,13 +28,16 @@ class Party(StrEnum):
 def party_of(error: Exception, asked: Party | None = None) -> Party | None:
     """Return which party did not answer, by the error; `asked` is the default if the error does not name one.
 
-    Errors of a cluster start with its side, as `target (new_kafka, kafka:9092)`, those of the host with a code.
+    Errors of a cluster start with its side, as `target (new_kafka, kafka:9092)`, those of the host with a code. An
+    unknown outcome is one of the place where MirrorMaker runs.
     """
     if isinstance(error, OSError):
         return Party.EVIDENCE
     text = str(error)
-    if isinstance(error, OutcomeUnknown) or text.startswith(("SSH_", "HOST_")):
+    if text.startswith(("SSH_", "HOST_")):
         return Party.HOST
+    if isinstance(error, OutcomeUnknown) or text.startswith(f"the {Party.CONNECT}"):
+        return Party.CONNECT if str(Party.CONNECT) in text else Party.HOST
     sides = {"source (": Party.SOURCE, "target (": Party.TARGET}
     return next((party for start, party in sides.items() if text.startswith(start)), asked)
 
@@ -119,6 +123,7 @@ _OF_ANOTHER_PROGRAM = (
 _OF_A_CLUSTER = "Check that the brokers run, and that Airflow's workers and triggerer reach their addresses."
 _REMEDIES = {
     Party.HOST: "Check that the host runs and that Airflow reaches it by SSH.",
+    Party.CONNECT: "Check that a worker runs at the address of the Airflow connection, and that Airflow reaches it.",
     Party.SOURCE: _OF_A_CLUSTER,
     Party.TARGET: _OF_A_CLUSTER,
     Party.CLUSTER: _OF_A_CLUSTER,
@@ -128,6 +133,8 @@ _LAG_UNKNOWN = "How much is left to read or to copy is unknown."
 _MATTERS = {
     Party.HOST: "Whether MirrorMaker still runs is unknown. The host itself stops it when its lease expires "
     "(mirror.lease).",
+    Party.CONNECT: "Whether MirrorMaker still runs is unknown. Nothing stops its connector but a run, or "
+    "`kafka-migration stop NAME --now`.",
     Party.SOURCE: _LAG_UNKNOWN,
     Party.TARGET: _LAG_UNKNOWN,
     Party.CLUSTER: _LAG_UNKNOWN,

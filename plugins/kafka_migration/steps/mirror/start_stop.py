@@ -287,12 +287,15 @@ class Reviver(Noticing):
             return deaths
         if reply.state is ProcessState.STOPPED and not self._is_of_earlier_attempt(reply.generation):
             raise MirrorFailed([stopped_by_others(reply)])
-        deaths.append(Death.of(reply, self.run.clock.now(), earlier=len(deaths)))
+        failures = sum(death.is_failure for death in deaths)
+        deaths.append(Death.of(reply, self.run.clock.now(), earlier=failures))
         restarts = 0 if deaths[-1].ends_each_start else self.run.migration.mirror.restarts
-        if len(deaths) > restarts:
+        failures += deaths[-1].is_failure
+        if failures > restarts:
             raise MirrorFailed([dead_for_good(deaths, restarts)])
         self.run.evidence.write(Stored.RESTART, deaths[-1])
-        self._notices.append(f"{deaths[-1].with_log}; restart {len(deaths)} of {restarts} follows")
+        which = f"restart {failures} of {restarts}" if deaths[-1].is_failure else "the next generation"
+        self._notices.append(f"{deaths[-1].with_log}; {which} follows")
         return deaths
 
     def _certify(self, death: Death, proved: Offsets) -> None:

@@ -1,0 +1,105 @@
+"""The two connectors of a migration on a Connect cluster: their names, and what this package keeps in them.
+
+The *reservation* exists exactly while a run holds the migration. It is created stopped and never runs. The *copier* is
+the newest generation, running or stopped; its configuration says of which run and generation it is. A name of a
+migration has no dot, so no connector has the name of another migration's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kafka_migration.core.connect.connect_tools import SOURCE_CONNECTOR
+from kafka_migration.core.connections.java_properties import SECRET_PROPERTIES
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+
+BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
+# Kafka Connect and its connectors ignore keys that they do not know.
+_OWN = "kafka.migration."
+HOLDER = f"{_OWN}holder"
+GENERATION = f"{_OWN}generation"
+# A late start of this generation or an earlier one is refused.
+BARRED = f"{_OWN}barred"
+# Differs for each creation, so that a run recognizes its own.
+CREATION = f"{_OWN}creation"
+DIGEST = f"{_OWN}digest"
+# The ends of the workers' status topic before the creation: its later rows tell what the tasks did.
+STATUS_FROM = f"{_OWN}status.from"
+# The workers that answered Airflow at their own addresses before the creation: a refused connection there is an end.
+REACHED = f"{_OWN}reached"
+LONGEST_NUMBER = 18
+_LOGINS = tuple(f".{name}" for name in sorted(SECRET_PROPERTIES))
+Config = Mapping[str, str]
+
+
+def copier_name(migration: str) -> str:
+    """Return the name of the connector that copies."""
+    return f"kafka-migration.{migration}"
+
+
+def reservation_name(migration: str) -> str:
+    """Return the name of the connector that stands for the reservation."""
+    return f"kafka-migration-reservation.{migration}"
+
+
+def idle_config(own: Config) -> dict[str, str]:
+    """Return the configuration of a connector that copies nothing, even if a person starts it.
+
+    No topic has a name with two slashes, so it has no task.
+    """
+    return {
+        "connector.class": SOURCE_CONNECTOR,
+        "source.cluster.alias": "none",
+        "target.cluster.alias": "none",
+        "source.cluster.bootstrap.servers": "localhost:1",
+        "target.cluster.bootstrap.servers": "localhost:1",
+        "topics": "//",
+        "tasks.max": "1",
+        **own,
+    }
+
+
+def with_digest(config: Config) -> dict[str, str]:
+    """Return the configuration with a digest of itself, by which a later change of it is seen."""
+    return {**config, DIGEST: digest_of(config)}
+
+
+def digest_of(config: Config) -> str:
+    """Return the SHA-256 of a configuration, without the digest in it and without what Connect adds to it."""
+    kept = {key: value for key, value in config.items() if key not in (DIGEST, "name")}
+    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
+
+
+def without_logins(config: Config) -> dict[str, str]:
+    """Return the configuration without what a login is made of, so that no text about it has one."""
+    return {key: value for key, value in config.items() if not key.endswith(_LOGINS)}
+
+
+def number_of(config: Config, key: str) -> int:
+    """Return a number in the configuration; 0 if there is none. Any user of the REST interface may have written it."""
+    text = config.get(key, "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER else 0
+
+
+def status_from_text(ends: Offsets) -> str:
+    """Return offsets of one topic as text for `status_from`."""
+    pairs = [f"{place.partition}:{offset}" for place, offset in sorted(ends.items())]
+    return ",".join(pairs)
+
+
+def status_from(config: Config, topic: str) -> dict[TopicPartition, int] | None:
+    """Return the offsets from which on rows of the status topic are about this creation; `None` if unknown."""
+    pairs = [pair.partition(":") for pair in config.get(STATUS_FROM, "").split(",")]
+    if not all(number.isdecimal() and offset.isdecimal() for number, _, offset in pairs):
+        return None
+    return {TopicPartition(topic, int(number)): int(offset) for number, _, offset in pairs}
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectLaunch:
+    """What a Connect cluster needs to start a generation: the connector's configuration, text by key."""
+
+    config: Config

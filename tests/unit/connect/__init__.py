@@ -1,0 +1,1 @@
+"""Rules of MirrorMaker on a Kafka Connect cluster."""
