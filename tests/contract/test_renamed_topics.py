@@ -125,7 +125,7 @@ def test_each_parameter_and_answer_with_topics_is_renamed() -> None:
     answers = {
         name
         for name, each in generic.items()
-        if any(word in str(each.return_annotation) for word in (*with_topics, "TopicDescription", "Record"))
+        if any(word in str(each.return_annotation) for word in (*with_topics, "TopicDescription", "Record", "LogRow"))
     }
     assert silent | by_topic | answers | AS_THEY_ARE == generic.keys()
     assert not AS_THEY_ARE & (by_topic | answers)

@@ -11,7 +11,7 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.mirror.engine import LaunchFacts, MirrorHealth
 from kafka_migration.core.mirror.host import HostReply, MirrorLaunch
-from kafka_migration.core.mirror.mirror_process import ProcessEnding
+from kafka_migration.core.mirror.mirror_process import ProcessEnding, ProcessReply
 from tests.contract.fake_mirror_host import FakeMirrorHost
 from tests.steps.world import World
 
@@ -57,7 +57,7 @@ class LossyEngine:
         self.rewinds.append(positions)
         self.positions |= positions
 
-    def health(self, generation: int) -> MirrorHealth:
+    def health(self, generation: int, reply: ProcessReply) -> MirrorHealth:
         """Return the assigned partitions."""
         return MirrorHealth(assigned=self.assigned)
 

@@ -18,14 +18,14 @@ from kafka_migration.core.kafka.cluster import (
     TopicDescription,
 )
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.kafka.records import RecordShape, SampledRecord
+from kafka_migration.core.kafka.records import LogRow, RecordShape, SampledRecord
 
 # The parameters of `KafkaCluster` that name topics, and the methods whose answers name none, or their real names.
 OF_TOPICS = frozenset({"topic", "topics", "partitions", "start", "end", "offsets", "configs"})
 AS_THEY_ARE = frozenset(
     {
         *("facts", "certificates", "broker_settings", "acls"),
-        *("list_groups", "connect_workers", "read_table", "read_log", "log_rows"),
+        *("list_groups", "connect_workers", "read_table", "read_log"),
     }
 )
 
@@ -82,6 +82,8 @@ class _RenamedTopics:
                 return _renamed({key: value for key, value in answer.items() if self._is_seen(key)}, self._shown)
             case frozenset():
                 return frozenset(_renamed([each for each in answer if self._is_seen(each)], self._shown))
+            case list():
+                return [_renamed(row, self._shown) for row in answer]
             case Iterator():
                 return (_renamed(record, self._shown) for record in answer)
         return answer
@@ -105,7 +107,7 @@ def _renamed(value: Any, names: Mapping[str, str]) -> Any:
             return names.get(value, value)
         case TopicPartition():
             return value._replace(topic=_renamed(value.topic, names))
-        case SampledRecord() | RecordShape():
+        case SampledRecord() | RecordShape() | LogRow():
             return value._replace(partition=_renamed(value.partition, names))
         case NewTopic() | TopicDescription():
             return replace(value, topic=_renamed(value.topic, names))

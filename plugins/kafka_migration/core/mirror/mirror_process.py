@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 from kafka_migration.core.documents.codec import Document
 
@@ -49,6 +49,8 @@ class ProcessReply(Document):
     `log` holds the last lines, for requests that return them; `None`: the generation has no log, which is not an empty
     log. `alarm` is the newest problem that the process itself reports, in its own words; empty if there is none.
     """
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"change"})
 
     generation: int = 0
     state: ProcessState = ProcessState.NONE
