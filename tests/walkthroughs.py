@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parents[1] / "docs" / "walkthroughs"
 PREPARATION = "index"
 # What every page ends with.
 REST = "rehearse-and-cut-over"
-PAGES = ("hdinsight", "cloudera", "to-msk", "mirrormaker1-to-2")
+PAGES = ("hdinsight", "cloudera", "to-msk", "mirrormaker1-to-2", "kafka-connect")
 # A certificate that a page does not show in full.
 PEM = "-----BEGIN CERTIFICATE-----…"
 # The commands that end with another exit code than 0 where the page says so: their beginnings, and the codes in order.

@@ -21,6 +21,7 @@ import yaml
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from sandbox.airflow_api import AirflowApi
+from sandbox.connect import ConnectWorker, running_workers, workers_of
 from sandbox.jars import kafka_home
 from sandbox.sandbox import Sandbox
 from sandbox.security.listeners import Way
@@ -233,23 +234,63 @@ def test_to_msk(stock: StockAirflow, tools: Path, wheel: Path, tmp_path: Path) -
     """From a connector to a cutover into a cluster with SCRAM, with the rights that are granted and no more."""
     topics = ("orders", "payments")
     with walk(stock, wheel, tmp_path, secured=True) as person:
-        state, target = person.clusters.sandbox.state, person.clusters.sandbox.security["target"]
-        scram = target.connection("scram-sha-512")
-        administrator = (
-            "security.protocol=SASL_SSL\nsasl.mechanism=SCRAM-SHA-512\nsasl.jaas.config=org.apache.kafka.common."
-            'security.scram.ScramLoginModule required username="admin" password="admin-password";\n'
-        )
-        person.table[:0] = [
-            # The administrator is the user of the sandbox, who has no login.
-            (administrator, "security.protocol=PLAINTEXT\n"),
-            ("TARGET=b-1.new.example.com:9096", f"TARGET={state.target_bootstrap}"),
-            ('"scram-password"', f'"{scram["sasl.password"]}", "ssl.ca.pem": "{in_json(scram["ssl.ca.pem"])}"'),
-            ("b-1.new.example.com:9096,b-2.new.example.com:9096", scram["bootstrap.servers"]),
-            ("old1.example:9092,old2.example:9092", state.source_bootstrap),
-        ]
+        person.table[:0] = msk(person)
         fill(person.clusters, *topics)
         person.follow("to-msk")
         assert_cut_over(person, *topics)
+
+
+def msk(person: Walk) -> Replaced:
+    """Return what replaces the addresses and logins of a new cluster with SCRAM, and the addresses of the old one."""
+    state, target = person.clusters.sandbox.state, person.clusters.sandbox.security["target"]
+    scram = target.connection("scram-sha-512")
+    administrator = (
+        "security.protocol=SASL_SSL\nsasl.mechanism=SCRAM-SHA-512\nsasl.jaas.config=org.apache.kafka.common."
+        'security.scram.ScramLoginModule required username="admin" password="admin-password";\n'
+    )
+    return [
+        # The administrator is the user of the sandbox, who has no login.
+        (administrator, "security.protocol=PLAINTEXT\n"),
+        ("TARGET=b-1.new.example.com:9096", f"TARGET={state.target_bootstrap}"),
+        ('"scram-password"}', f'"{scram["sasl.password"]}", "ssl.ca.pem": "{in_json(scram["ssl.ca.pem"])}"}}'),
+        ("b-1.new.example.com:9096,b-2.new.example.com:9096", scram["bootstrap.servers"]),
+        ("old1.example:9092,old2.example:9092", state.source_bootstrap),
+    ]
+
+
+def test_kafka_connect(stock: StockAirflow, tools: Path, wheel: Path, tmp_path: Path) -> None:
+    """From an empty file to a cutover on a Connect cluster, whose workers read the login from a file of their own."""
+    topics = ("orders", "payments")
+    with walk(stock, wheel, tmp_path, secured=True) as person, connect_cluster(person, tmp_path) as workers:
+        scram = person.clusters.sandbox.security["target"].connection("scram-sha-512")
+        login = f', "login": "migration", "password": "connect-password", "extra": {{"ssl.ca.pem": "{PEM}"}}'
+        person.table[:0] = [
+            *msk(person),
+            ('password="scram-password"', f'password="{scram["sasl.password"]}"'),
+            (login, ""),
+            ("https://connect1.example:8083", workers[0].url),
+            ("/etc/kafka-connect/shop.properties", str(person.airflow.home / "shop.properties")),
+        ]
+        fill(person.clusters, *topics)
+        person.follow("kafka-connect")
+        assert_cut_over(person, *topics)
+
+
+@contextmanager
+def connect_cluster(person: Walk, folder: Path) -> Iterator[tuple[ConnectWorker, ...]]:
+    """Run the workers of the page, with its names of topics and its provider."""
+    settings = {
+        "config.storage.topic": "connect-configs",
+        "offset.storage.topic": "connect-offsets",
+        "status.storage.topic": "connect-status",
+        "config.providers": "file",
+        "config.providers.file.class": "org.apache.kafka.common.config.provider.FileConfigProvider",
+        "config.providers.file.param.allowed.paths": str(person.airflow.home),
+    }
+    bootstrap = person.clusters.sandbox.state.target_bootstrap
+    workers = workers_of(folder / "connect", bootstrap, 2, "connect-cluster", settings=settings)
+    with running_workers(workers, folder):
+        yield workers
 
 
 def test_mirrormaker1_to_2(stock: StockAirflow, tools: Path, wheel: Path, tmp_path: Path) -> None:

@@ -20,12 +20,16 @@ MEASURED = Path(__file__).parents[2] / "artifacts" / "reliability"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What a scenario is and what must come of it; `seen` is what a user sees and does."""
+    """What a scenario is and what must come of it; `seen` is what a user sees and does.
+
+    `is_of_host`: what fails is a part of the MirrorMaker host, which Kafka Connect does not have.
+    """
 
     scenario: str
     outcome: str
     seen: str
     codes: tuple[str, ...] = ()
+    is_of_host: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +68,19 @@ INTRODUCTION = (
     "- 60 s after the run's end no process of the migration is alive on the host. If the host could not be reached: "
     "60 s after the end of lease and grace time."
 )
-HEADS = ("What happens", "Outcome", "What a user sees and does", "Starts", "Copied twice", "Gone after")
+HEADS = (
+    *("What happens", "Outcome", "What a user sees and does", "Starts", "Copied twice", "Gone after"),
+    "Outcome on Kafka Connect",
+)
+# What a measure of the same scenario on Kafka Connect has after the name of its test.
+ON_CONNECT = "[connect]"
 LEGEND = (
     "- *Starts*: how often MirrorMaker was started. If only the next run could take the reservation over, its starts "
     "count too.\n"
     "- *Copied twice*: records that are on the target more than once after a kill.\n"
+    "- *Outcome on Kafka Connect*: that of the same test with engine `connect`; a dash if there is no such part. The "
+    "other columns are about a host. While Airflow is away, nothing stops Kafka Connect "
+    "([limits](limitations.md#kafka-connect)).\n"
     "- *Gone after*: seconds until no process of the migration was alive, counted from the operator's action, else "
     "from the loss of the host, else from the run's end.\n\n"
     "The numbers are those of the last campaign and no guarantee. If a lease ends MirrorMaker, it is a lease of 45 s."
@@ -92,28 +104,32 @@ SCENARIOS: dict[str, Row] = {
         ("MIRROR_DEAD",),
     ),
     "test_host_supervisor_killed": Row(
-        "`kill -9` of the shell on the host that waits for MirrorMaker", "SURVIVE", "nothing"
+        "`kill -9` of the shell on the host that waits for MirrorMaker", "SURVIVE", "nothing", is_of_host=True
     ),
     "test_lease_watch_killed": Row(
         "`kill -9` of the shell on the host that keeps the lease",
         "SURVIVE",
         "nothing; another one takes its place",
+        is_of_host=True,
     ),
     "test_sshd_killed_and_back": Row(
         "sshd and its sessions are killed and come back before the lease ends",
         "SURVIVE",
         "`watch_lag` logs that the host cannot be reached; nothing to do",
+        is_of_host=True,
     ),
     "test_sshd_killed_for_good": Row(
         "sshd and its sessions are killed and do not come back",
         "STOP-SAFE",
         "the host stops MirrorMaker when the lease ends; end the watch with `kafka-migration stop`, "
         "and trigger the run again once the host is back",
+        is_of_host=True,
     ),
     "test_sshd_back_after_the_lease": Row(
         "sshd and its sessions are killed and come back after the lease has ended",
         "SURVIVE",
         "the host stopped MirrorMaker; `watch_lag` notices and starts the next generation; nothing to do",
+        is_of_host=True,
     ),
     "test_start_task_killed_before_the_host_is_asked": Row(
         "`kill -9` of the task `start_mirror` before it asked the host", "RECOVER", "one retry of the task"
@@ -210,14 +226,24 @@ def take_over() -> None:
     """Put what was measured last over what is kept; forget tests that are no more."""
     found = {path.stem: Measured.from_document(json.loads(path.read_text())) for path in MEASURED.glob("*.json")}
     merged = {**kept(), **found}
-    document = {test: merged[test].to_document() for test in SCENARIOS if test in merged}
+    names = [name for test in SCENARIOS for name in (test, f"{test}{ON_CONNECT}")]
+    document = {name: merged[name].to_document() for name in names if name in merged}
     KEPT.write_text(json.dumps(document, indent=2) + "\n")
 
 
 def rows() -> list[tuple[str, ...]]:
     """Return the table's rows under `HEADS`; a scenario that no campaign has measured yet says so."""
     measured = kept()
-    return [_cells(row, measured.get(test)) for test, row in SCENARIOS.items()]
+    return [
+        (*_cells(row, measured.get(test)), _on_connect(row, measured.get(f"{test}{ON_CONNECT}")))
+        for test, row in SCENARIOS.items()
+    ]
+
+
+def _on_connect(row: Row, measured: Measured | None) -> str:
+    if row.is_of_host:
+        return "–"
+    return "not measured" if measured is None else " ".join((measured.outcome, *map("`{}`".format, measured.codes)))
 
 
 def _cells(row: Row, measured: Measured | None) -> tuple[str, ...]:

@@ -54,6 +54,7 @@ def checks_of(facts: ImportedFlow) -> tuple[ImportCheck, ...]:
         ("groups", _groups(facts)),
         ("isolation level", _isolation(facts)),
         ("connections", _connections(facts)),
+        ("Connect cluster", _connect(facts)),
         ("not taken over", _not_taken_over(facts)),
         ("what is already copied", (_COPIED,)),
     )
@@ -85,6 +86,15 @@ def _connections(facts: ImportedFlow) -> Iterator[str]:
         yield f"The producer writes to other addresses than those of line {meant.line}; the producer's count."
     if FileKind.CONNECTORS in facts.kinds and FileKind.WORKER not in facts.kinds:
         yield "The worker of Kafka Connect writes the records; its file was not given, and may name another target."
+
+
+def _connect(facts: ImportedFlow) -> Iterator[str]:
+    if not facts.uses.is_on_connect:
+        return
+    if "status_topic" not in facts.values.workers:
+        yield "Write the workers' status.storage.topic into mirror.connect.status_topic; the files do not have it."
+    yield "The workers must be of Kafka 3.7 or newer, in distributed mode, with the target as their Kafka."
+    yield "To copy with a MirrorMaker 2 on a host instead, import again with --to-mirrormaker2."
 
 
 _ADDRESSES = "<ADDRESSES>"

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from kafka_migration.core.discovery.connections_to_create import ConnectionToCreate, connection_base
 from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.migration.engine_table import EngineName
 from kafka_migration.core.text.secret_forms import has_secret_form
 from kafka_migration.core.text.shortened import some
 from kafka_migration.mirrormaker_files.model.mirror_settings import COMMENT, FileKind, MirrorFile
@@ -35,7 +36,8 @@ _KEPT = TargetNames("identity", reason="MirrorMaker 1 keeps names")
 class ImportChoices:
     """What a person decided. `naming`, `topics` and `groups` win over the files; the last two are lists with commas.
 
-    `command` is the line of a MirrorMaker 1 command. `to_mirrormaker2`: MirrorMaker 2 copies what MirrorMaker 1 did.
+    `command` is the line of a MirrorMaker 1 command. `to_mirrormaker2`: a MirrorMaker 2 on a host copies what a
+    MirrorMaker 1, or connectors of Kafka Connect, did.
     `kafka_version` is the version that reads the files; empty means the latest.
     """
 
@@ -69,6 +71,13 @@ class ImportedFlow:
     def is_mirrormaker1(self) -> bool:
         """Whether MirrorMaker 1 reads the files."""
         return self.files[0].kind.is_mirrormaker1
+
+    @property
+    def engine(self) -> EngineName:
+        """The engine of the migration."""
+        if self.is_mirrormaker1 and not self.choices.to_mirrormaker2:
+            return "mirrormaker1"
+        return "connect" if self.uses.is_on_connect else "mirrormaker2"
 
     @property
     def kinds(self) -> frozenset[FileKind]:

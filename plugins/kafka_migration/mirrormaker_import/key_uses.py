@@ -23,6 +23,7 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import (
 from kafka_migration.mirrormaker_files.model.readers_of_keys import OLD_KEYS, is_free, roles_at
 from kafka_migration.mirrormaker_import.chosen_flow import (
     HEARTBEAT_CONNECTOR,
+    SOURCE_CONNECTOR,
     command_of,
     connectors_of,
     is_known_flow,
@@ -52,6 +53,7 @@ from kafka_migration.mirrormaker_import.import_rules import (
     replaced,
 )
 from kafka_migration.mirrormaker_import.line_values import LineValues
+from kafka_migration.mirrormaker_import.on_connect import of_source_connector, of_worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +70,17 @@ class KeyUse(Document):
 # Without slots, because the indexes are built when they are needed first.
 @dataclass(frozen=True)
 class KeyUses:
-    """What becomes of each line. `given` are the lists that options of the command line give, by their keys."""
+    """What becomes of each line. `given` are the lists that options of the command line give, by their keys.
+
+    `is_on_connect`: the migration runs on the Connect cluster of the files.
+    """
 
     files: Sequence[MirrorFile]
     flow: Flow
     readers: FlowReaders
     given: frozenset[str] = frozenset()
     command: int = 0
+    is_on_connect: bool = False
 
     @cached_property
     def decisions(self) -> tuple[tuple[MirrorFile, MirrorSetting, Decision], ...]:
@@ -104,7 +110,13 @@ class KeyUses:
             return Decision(Use.USED, "the flow")
         if file.kind is FileKind.CONSUMER and setting.key == "group.id":
             return mirror_group(setting)
-        return self._of_key(file, setting)
+        return self._on_connect(file, setting) or self._of_key(file, setting)
+
+    def _on_connect(self, file: MirrorFile, setting: MirrorSetting) -> Decision | None:
+        if self.is_on_connect and setting.place is Place.WORKER:
+            return _without_effect(file, setting) or of_worker(setting)
+        is_of_source = self.is_on_connect and (id(file), setting.owner) in self._sources
+        return of_source_connector(setting) if is_of_source else None
 
     def _of_option(self, file: MirrorFile, setting: MirrorSetting) -> Decision:
         if command_of(file, setting) != self.command:
@@ -181,8 +193,15 @@ class KeyUses:
 
     @cached_property
     def _heartbeats(self) -> frozenset[tuple[int, str]]:
+        return self._connectors(HEARTBEAT_CONNECTOR)
+
+    @cached_property
+    def _sources(self) -> frozenset[tuple[int, str]]:
+        return self._connectors(SOURCE_CONNECTOR)
+
+    def _connectors(self, kind: str) -> frozenset[tuple[int, str]]:
         found = connectors_of(self.files)
-        return frozenset((id(each.file), each.name) for each in found if each.kind == HEARTBEAT_CONNECTOR)
+        return frozenset((id(each.file), each.name) for each in found if each.kind == kind)
 
     @cached_property
     def _last(self) -> Mapping[tuple[object, ...], MirrorSetting]:

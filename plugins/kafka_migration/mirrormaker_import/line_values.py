@@ -14,7 +14,8 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import COMMENT, Mir
 class LineValues:
     """What one line gives, or all lines together; `None` where none gives a value.
 
-    `topics` and `groups` are lists as MirrorMaker has them. `mirror_group` is the group of a MirrorMaker 1.
+    `topics` and `groups` are lists as MirrorMaker has them. `mirror_group` is the group of a MirrorMaker 1. `workers`
+    are fields of `mirror.connect` that the file of a Connect worker gives. `secrets` are references, by side and key.
     """
 
     topics: str | None = None
@@ -28,6 +29,8 @@ class LineValues:
     heap_mb: int | None = None
     exactly_once: bool | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
+    workers: Mapping[str, str] = field(default_factory=dict)
+    secrets: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, given: Iterable[Self]) -> Self:
@@ -35,12 +38,14 @@ class LineValues:
         found: dict[str, Any] = {}
         for each in (each for each in given if each is not NOTHING):
             own = {part.name: getattr(each, part.name) for part in fields(each)}
-            properties = {**found.get("properties", {}), **each.properties}
-            found |= {name: value for name, value in own.items() if value is not None} | {"properties": properties}
+            joined = {name: {**found.get(name, {}), **own[name]} for name in _JOINED}
+            found |= {name: value for name, value in own.items() if value is not None} | joined
         return cls(**found)
 
 
 NOTHING = LineValues()
+# Of these, several lines give one value each.
+_JOINED = ("properties", "workers", "secrets")
 
 
 def plain(setting: MirrorSetting) -> str:

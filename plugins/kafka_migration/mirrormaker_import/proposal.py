@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kafka_migration.core.discovery.connections_to_create import ConnectionToCreate, mirror_host_connection
+from kafka_migration.core.discovery.connections_to_create import (
+    ConnectionToCreate,
+    connect_connection,
+    mirror_host_connection,
+)
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.migration_text import NO_GROUP, Remarked, Value, cluster_section, migration_text
 from kafka_migration.core.text.shortened import some
@@ -18,6 +22,7 @@ from kafka_migration.mirrormaker_import.imported_flow import ImportChoices, Impo
 from kafka_migration.mirrormaker_import.imported_names import TopicChoice
 from kafka_migration.mirrormaker_import.key_uses import KeyUse, KeyUses
 from kafka_migration.mirrormaker_import.line_values import plain
+from kafka_migration.mirrormaker_import.on_connect import CONNECT, connect_section, is_on_connect
 
 _MIRROR = "org.apache.kafka.connect.mirror."
 # The classes that read the lists of topics and groups, by the option that replaces such a list.
@@ -55,10 +60,12 @@ def import_files(
     command = chosen_command(files, choices.command, has_topics=choices.topics is not None)
     readers = readers_of_flow(files, chosen, command, choices.kafka_version)
     _require_lists(readers, choices, str(chosen.flow))
-    uses = KeyUses(files, chosen.flow, readers, frozenset(choices.lists), command)
+    on_connect = not choices.to_mirrormaker2 and is_on_connect(files)
+    uses = KeyUses(files, chosen.flow, readers, frozenset(choices.lists), command, on_connect)
     found = ImportedFlow(name, files, chosen, readers, uses, choices)
     text = file_text(found)
-    return Imported(text, (*found.clusters, _MIRROR_HOST), tuple(uses.uses()), checks_of(found))
+    mirror = connect_connection(CONNECT) if on_connect else _MIRROR_HOST
+    return Imported(text, (*found.clusters, mirror), tuple(uses.uses()), checks_of(found))
 
 
 def _with_settings(files: Sequence[MirrorFile]) -> list[MirrorFile]:
@@ -117,15 +124,16 @@ def _topics(topics: TopicChoice) -> list[Value]:
 
 
 def _mirror(found: ImportedFlow) -> dict[str, Value]:
-    is_old = found.is_mirrormaker1 and not found.choices.to_mirrormaker2
-    values = found.values
+    values, engine = found.values, found.engine
+    is_on_connect = engine == "connect"
     return {
-        "engine": "mirrormaker1" if is_old else "mirrormaker2",
-        "connection": _MIRROR_HOST.name,
+        "engine": engine,
+        "connection": CONNECT if is_on_connect else _MIRROR_HOST.name,
         "isolation_level": values.isolation_level,
         "tasks": values.tasks,
         "heap_mb": values.heap_mb,
         "exactly_once": values.exactly_once,
         "topic_names": {"naming": "prefixed"} if found.names.naming == "prefixed" else None,
         "properties": dict(sorted(values.properties.items())) or None,
+        "connect": connect_section(values) if is_on_connect else None,
     }

@@ -109,7 +109,7 @@ def test_the_connections_of_the_installation_page_are_accepted() -> None:
     for connection in connections:
         if connection["conn_type"] == "kafka":
             java_properties("shop_source", connection["extra"])
-    assert {"kafka", "ssh", "spark"} == {connection["conn_type"] for connection in connections}
+    assert {"http", "kafka", "ssh", "spark"} == {connection["conn_type"] for connection in connections}
 
 
 def test_the_migration_file_of_the_installation_page_is_valid() -> None:

@@ -201,7 +201,7 @@ def test_every_text_is_written_as_it_is(data: st.DataObject) -> None:
         groups=(group,),
         names=TargetNames("prefixed", alias),
         values=LineValues(isolation_level=value, properties={key: value}),
-        is_mirrormaker1=False,
+        engine="mirrormaker2",
     )
 
     read_back = yaml.safe_load(file_text(cast(ImportedFlow, flow)))

@@ -296,11 +296,11 @@ def test_the_producer_of_a_worker_writes_the_records() -> None:
         "connect-distributed.properties": f"{WORKER}producer.linger.ms=5\nproducer.batch.size=9\nproducer.x=1\n",
         "source.json": connector("MirrorSourceConnector", topics="orders", **more),
     }
-    found = imported(files)
-
-    assert "w:1" in found.connections[1].command()
-    tuning = load_migration(found.text, where="copied.yaml").mirror.properties
-    assert tuning == {"producer.linger.ms": "7", "producer.batch.size": "9"}
+    for choices in (ImportChoices(to_mirrormaker2=True), NO_CHOICES):
+        found = imported(files, choices=choices)
+        assert "w:1" in found.connections[1].command()
+        tuning = load_migration(found.text, where="copied.yaml").mirror.properties
+        assert tuning == {"producer.linger.ms": "7", "producer.batch.size": "9"}
 
 
 @pytest.mark.parametrize(("version", "groups"), [("", ["billing"]), ("3.9", ["billing"]), ("4.1", ["billing", "x"])])

@@ -43,7 +43,9 @@ def add_import(verbs: Verbs) -> None:
     verb.add_argument(
         "--command", type=int, metavar="LINE", help="line of the MirrorMaker 1 command, if there are several"
     )
-    verb.add_argument("--to-mirrormaker2", action="store_true", help="replace MirrorMaker 1 by MirrorMaker 2")
+    verb.add_argument(
+        "--to-mirrormaker2", action="store_true", help="replace MirrorMaker 1 or connectors by MirrorMaker 2 on a host"
+    )
     verb.add_argument("--write", type=Path, metavar="FOLDER", help="write the migration file into this folder")
     add_output(verb)
 

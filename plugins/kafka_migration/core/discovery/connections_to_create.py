@@ -50,6 +50,11 @@ def mirror_host_connection(name: str) -> ConnectionToCreate:
     return ConnectionToCreate(name, _MIRROR_HOST, _MIRROR_HOST_NOTES)
 
 
+def connect_connection(name: str) -> ConnectionToCreate:
+    """Return the connection of the REST API of a Kafka Connect cluster; nothing of it is known."""
+    return ConnectionToCreate(name, _CONNECT, _CONNECT_NOTES)
+
+
 def kafka_extra(entrance: Entrance, preset: Preset) -> dict[str, str]:
     """Return the extra of a connection of type `kafka`."""
     protocol = entrance.protocol or "<PROTOCOL>"
@@ -82,6 +87,18 @@ _MIRROR_HOST: Mapping[str, Any] = {
     "extra": {"private_key": "<PRIVATE KEY>", "host_key": "<TYPE AND KEY OF THE HOST>"},
 }
 _MIRROR_HOST_NOTES = ("The host on which a migration starts MirrorMaker. It must reach all brokers of both clusters.",)
+
+_CONNECT: Mapping[str, Any] = {
+    "conn_type": "http",
+    "host": "https://<CONNECT WORKER>:8083",
+    "login": "<USER>",
+    "password": "<PASSWORD>",
+    "extra": {"ssl.ca.pem": _PEM},
+}
+_CONNECT_NOTES = (
+    "The REST API of the Connect cluster. Its workers must reach all brokers of both clusters.",
+    "Leave out login, password and certificates that it does not ask for.",
+)
 
 
 def placeholders(connections: Sequence[ConnectionToCreate]) -> tuple[str, ...]:

@@ -753,9 +753,10 @@ class Code(RowEnum):
         cause="The copy takes longer than the limit allows, or the source grows as fast as it is copied.",
     )
     UNREACHABLE = _mirror(
-        "A cluster, the MirrorMaker host or the evidence store was unreachable for too long while MirrorMaker ran.",
+        "A cluster, the MirrorMaker host, the Connect cluster or the evidence store was unreachable for too long "
+        "while MirrorMaker ran.",
         "Check that the service in the finding runs and that Airflow reaches its address. "
-        "MirrorMaker was stopped, or stops when its lease expires. Copied records are kept.",
+        "MirrorMaker was stopped, or stops when its lease ends; Kafka Connect has no lease. Copied records are kept.",
         cause="The service is down, or the network to it is interrupted.",
         is_unanswered=True,
     )
@@ -785,8 +786,9 @@ class Code(RowEnum):
         commands=("status NAME", "trigger NAME --mode sync"),
     )
     MIRROR_NOT_STOPPED = _mirror(
-        "MirrorMaker was asked to stop and is still running.",
-        "Check the process on the MirrorMaker host. Do not start another run before it has ended.",
+        "MirrorMaker was asked to stop and is still running, or nothing proves that it has stopped.",
+        "Check the process on the MirrorMaker host, or the Connect worker that the finding names. Do not start another "
+        "run before it has ended.",
         more=more_steps.STILL_RUNS,
         commands=("status NAME", "stop NAME --wait"),
     )

@@ -107,7 +107,8 @@ HOLDER = (
 # While MirrorMaker runs, or may run
 STILL_RUNS = (
     "There is no hurry: MirrorMaker continues to copy, no second one can start, and no group is moved.\n"
-    "The host stops it when its lease ends: `mirror.lease`, by default 10 minutes, after the last renewal.\n"
+    "The host stops it when its lease ends: `mirror.lease`, by default 10 minutes, after the last renewal. Kafka "
+    "Connect has no lease: ask the worker that the finding names, as the runbook shows.\n"
     "To stop it from Airflow, clear only the task `stop_mirror` of the run that started it, nothing downstream. "
     "Then clear `finish` of that run, which frees the reservation. If `watch_lag` of that run is still active, mark "
     "the run failed instead.\n"

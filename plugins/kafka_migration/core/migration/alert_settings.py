@@ -81,9 +81,10 @@ class AlertKind(RowEnum):
     )
     NOT_STOPPED = _AlertRow(
         "MIRRORMAKER MAY STILL RUN",
-        "Neither a certificate nor the host says that MirrorMaker has stopped. It takes precedence over the others.",
+        "No certificate, host or Connect worker says that MirrorMaker has stopped. It takes precedence over the "
+        "others.",
         "Clear the task `stop_mirror` of the run. If that fails too, check the MirrorMaker host "
-        "(`kafka-migration explain MIRROR_NOT_STOPPED`).",
+        "or the Connect worker (`kafka-migration explain MIRROR_NOT_STOPPED`).",
         Urgency.NOW,
         True,
     )
@@ -120,8 +121,8 @@ class AlertKind(RowEnum):
     )
     UNREACHABLE = _AlertRow(
         "no answer while MirrorMaker runs",
-        "A cluster, the MirrorMaker host or the evidence root has not answered for `watch.stall_after`. It is sent "
-        "once per silence.",
+        "A cluster, the MirrorMaker host, the Connect cluster or the evidence root has not answered for "
+        "`watch.stall_after`. It is sent once per silence.",
         "Make the cluster, host or evidence root that the alert names reachable again. Nothing was stopped, and the "
         "run continues when it answers.",
         Urgency.NOW,

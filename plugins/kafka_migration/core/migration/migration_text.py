@@ -21,7 +21,7 @@ _WORDS = frozenset({"false", "no", "null", "off", "on", "true", "yes"})
 
 @dataclass(frozen=True, slots=True)
 class Remarked:
-    """A list or a mapping with a remark, which stands after its key."""
+    """A value with a remark, which stands after its key, and after a text or a number."""
 
     value: Value
     remark: str
