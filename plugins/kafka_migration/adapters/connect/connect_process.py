@@ -71,7 +71,7 @@ class ConnectProcess:
         present = self._require_not_held_by_another(holder)
         copier = self._present()
         if present and not copier.is_stopped:
-            self._refuse(Code.ALREADY_RUNNING, f"generation {copier.generation} runs")
+            self._refuse(Code.ALREADY_RUNNING, copier.runs)
         if present:
             self._rest.delete(self._reservation)
         return copier.reply("")
@@ -81,9 +81,10 @@ class ConnectProcess:
         self._require_holder(holder)
         copier = self._present()
         if not copier.is_stopped:
-            if generation == copier.generation and copier.holder == holder and not copier.change:
+            is_mine = generation == copier.generation and copier.holder == holder
+            if is_mine and not copier.is_told_to_stop and not copier.change:
                 return self._begun(holder, adopted=True)
-            self._refuse(Code.ALREADY_RUNNING, f"generation {copier.generation} runs")
+            self._refuse(Code.ALREADY_RUNNING, copier.runs)
         self._require_next(copier, generation)
         self._create(holder, generation, launch)
         return self._begun(holder)
@@ -109,11 +110,11 @@ class ConnectProcess:
         barred = copier.generation if generation is None else generation
         if copier.config is None:
             return self._stop_vanished(holder, present, barred)
-        if not copier.is_stopped:
+        if not copier.is_told_to_stop:
             self._rest.stop(self._name)
         copier = self._proved()
-        if barred > max(copier.generation, copier.barred):
-            self._bar(holder, copier, barred)
+        if barred > copier.barred or (copier.history.unproved and not copier.is_idle):
+            self._bar(holder, copier, max(barred, copier.barred))
         return copier.reply(present)
 
     def logs(self, generation: int | None, lines: int) -> ConnectReply:
@@ -186,7 +187,8 @@ class ConnectProcess:
             if now.config is None:
                 # It was deleted meanwhile, or never existed.
                 now = replace(now, history=self._history_of_all())
-            unproved = self._watch.still_unproved(self._name, now.history.lives, now.reached)
+            lives = () if now.is_idle else now.history.lives
+            unproved = self._watch.still_unproved(self._name, lives, now.reached)
             if now.is_stopped and not now.tasks and not unproved:
                 return now
             if time.monotonic() >= end:
@@ -211,8 +213,13 @@ class ConnectProcess:
         return self._watch.history(self._name, dict.fromkeys(self._watch.ends(), 0))
 
     def _bar(self, holder: str, copier: Copier, generation: int) -> None:
-        """Leave a connector that never runs in place of the copier: no late start creates a barred generation."""
+        """Leave a connector that never runs in place of the copier, once all tasks have ended.
+
+        No late start creates a barred generation, and what workers answered about its end need not be asked again.
+        """
+        kept = {key: value for key, value in (copier.config or {}).items() if key in (STATUS_FROM, REACHED)}
         own = {HOLDER: holder, GENERATION: str(copier.generation), BARRED: str(generation), CREATION: uuid.uuid4().hex}
+        own |= kept
         self._rest.delete(self._name)
         self._rest.create(self._name, with_digest(idle_config(own)), is_running=False)
         self._rest.wait(lambda: self._rest.config(self._name) is not None, "the mark of the stop")
@@ -240,7 +247,7 @@ class ConnectProcess:
 
 def _changed(copier: Copier, generation: int) -> dict[str, Any]:
     """Return the fields of a reply about a copier that others stopped, changed or deleted; else none."""
-    change = copier.change or ("was stopped" if copier.is_stopped else "")
+    change = copier.change or ("was stopped" if copier.is_told_to_stop else "")
     if not change:
         return {}
     said = f"its connector {change}"

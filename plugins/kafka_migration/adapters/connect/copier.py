@@ -23,13 +23,17 @@ from kafka_migration.core.connect.connect_config import (
 from kafka_migration.core.connect.task_history import TaskHistory
 from kafka_migration.core.mirror.connect_reply import ConnectReply, RunningTask
 from kafka_migration.core.mirror.mirror_process import ProcessState
+from kafka_migration.core.text.shortened import some
 
 RUNNING, STOPPED, FAILED = "RUNNING", "STOPPED", "FAILED"
 
 
 @dataclass(frozen=True)
 class Copier:
-    """The copier at one moment. `config` is `None` if it does not exist; then it has no state and no tasks."""
+    """The copier at one moment. `config` is `None` if it does not exist; then it has no state and no tasks.
+
+    `busy` are the workers that may still run a task of a copier that was told to stop.
+    """
 
     name: str
     config: Config | None
@@ -38,6 +42,7 @@ class Copier:
     history: TaskHistory = field(default_factory=TaskHistory)
     tasks: tuple[RunningTask, ...] | None = None
     lost: tuple[str, ...] = ()
+    busy: tuple[str, ...] = ()
 
     @property
     def generation(self) -> int:
@@ -47,12 +52,29 @@ class Copier:
     @property
     def barred(self) -> int:
         """The newest generation that may not start any more."""
-        return max(self.generation if self.is_stopped else self.generation - 1, number_of(self.config or {}, BARRED))
+        running = 0 if self.is_told_to_stop else 1
+        return max(self.generation - running, number_of(self.config or {}, BARRED))
+
+    @property
+    def is_told_to_stop(self) -> bool:
+        """Whether Connect calls it stopped, which proves no end, or it does not exist."""
+        return self.config is None or self.state == STOPPED
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it never runs, and stands for a generation of which every task was proved to have ended."""
+        return BARRED in (self.config or {})
+
+    @property
+    def runs(self) -> str:
+        """What runs, or may run, in a few words."""
+        busy = f"; it was told to stop, but it may still run on worker {some(self.busy)}" if self.busy else " runs"
+        return f"generation {self.generation}{busy}"
 
     @property
     def is_stopped(self) -> bool:
-        """Whether Connect has stopped it, or it does not exist."""
-        return self.config is None or self.state == STOPPED
+        """Whether it was told to stop, and no worker may still run a task of it."""
+        return self.is_told_to_stop and not self.busy
 
     @property
     def holder(self) -> str:
@@ -108,7 +130,8 @@ class Copier:
             return ProcessState.NONE
         if self.is_stopped:
             return ProcessState.STOPPED
-        return ProcessState.DEAD if self.trouble else ProcessState.RUNNING
+        is_dead = self.trouble and not self.is_told_to_stop
+        return ProcessState.DEAD if is_dead else ProcessState.RUNNING
 
     def _exit_reason(self, state: ProcessState) -> str:
         if state is ProcessState.STOPPED:
@@ -127,6 +150,8 @@ def read_copier(name: str, rest: ConnectRest, watch: TaskWatch) -> Copier:
     if not number_of(config, GENERATION):
         return Copier(name, config, state, trace)
     found = Copier(name, config, state, trace, watch.history(name, status_from(config, watch.status_topic)))
+    if state == STOPPED and not found.is_idle:
+        return replace(found, busy=tuple(watch.busy(name, found.history.lives, found.reached)))
     if state != RUNNING:
         return found
     return replace(found, tasks=_tasks(rest, name), lost=tuple(watch.lost(name, found.history.lives, found.reached)))

@@ -85,6 +85,12 @@ class TaskWatch:
             if worker in reached and ask_worker(self.settings, worker, connector) is WorkerAnswer.GONE:
                 yield worker
 
+    def busy(self, connector: str, lives: Sequence[TaskLife], reached: Collection[str]) -> Iterator[str]:
+        """Yield the workers of unfinished lives that neither are free nor were `reached` before and are gone."""
+        for worker in _workers(lives):
+            if not _is_end(ask_worker(self.settings, worker, connector), was_reached=worker in reached):
+                yield worker
+
     def still_unproved(self, connector: str, lives: Sequence[TaskLife], reached: Collection[str]) -> list[str]:
         """Return the workers of unfinished lives of which nothing proves yet that their task has ended.
 
@@ -94,11 +100,15 @@ class TaskWatch:
 
     def _is_settled(self, worker: str, connector: str, was_reached: bool) -> bool:
         answer = ask_worker(self.settings, worker, connector)
-        counts = answer is WorkerAnswer.FREE or (answer is WorkerAnswer.GONE and was_reached)
         since = self._since.get((worker, answer), time.monotonic())
         self._since = {key: at for key, at in self._since.items() if key[0] != worker}
         self._since[worker, answer] = since
-        return counts and time.monotonic() - since >= SETTLED_S
+        return _is_end(answer, was_reached=was_reached) and time.monotonic() - since >= SETTLED_S
+
+
+def _is_end(answer: WorkerAnswer, *, was_reached: bool) -> bool:
+    """Whether an answer says that the worker runs no task of the connector."""
+    return answer is WorkerAnswer.FREE or (answer is WorkerAnswer.GONE and was_reached)
 
 
 def _workers(lives: Sequence[TaskLife]) -> list[str]:
