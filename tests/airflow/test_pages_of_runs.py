@@ -7,18 +7,22 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
 from fastapi.testclient import TestClient
 
 from kafka_migration.adapters.store.document_files import rooted
 from kafka_migration.adapters.store.run_status_store import NewsStore
 from kafka_migration.core.report.run_document import GroupResult, RunDocument
 from kafka_migration.core.run.task_steps import DagKind, steps_of
+from kafka_migration.migration_file.loading import load_migration
 from kafka_migration.page import screen
 from kafka_migration.page.kept_in_airflow import TaskTimes
 from kafka_migration.page.kept_run import KeptRun
-from kafka_migration.page.screen_sections import phase_rows, sections_of
+from kafka_migration.page.screen_sections import facts_of, phase_rows, sections_of
 from tests.airflow.test_pages import DAG, PAGE, client, ended, shown, times, words
 from tests.airflow.world import World
+from tests.conftest import MIGRATION_TEXT
+from tests.connect_files import CONNECT_TEXT
 
 __all__ = ["client", "ended", "shown", "times"]
 
@@ -85,6 +89,20 @@ def test_run_without_a_plan_shows_that_of_the_newest_rehearsal(ended: World) -> 
     assert "app" in of_rehearsal
     assert "app" in own
     assert "rehearsal" not in own
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (MIGRATION_TEXT, "mirrormaker2 on mirror_host; without a renewal MirrorMaker stops itself after 10m00s"),
+        (CONNECT_TEXT, "connect on shop_connect; no lease: it copies until a run or kafka-migration stop stops it"),
+    ],
+)
+def test_page_says_what_ends_mirrormaker_without_airflow(ended: World, text: str, expected: str) -> None:
+    """A host ends it when its lease expires; a Connect cluster keeps no lease."""
+    seen = replace(seen_run()[0], filed=load_migration(text, where="shop.yaml"))
+
+    assert expected == dict(facts_of(seen))["Engine"]
 
 
 def section(seen: screen.Screen) -> str:

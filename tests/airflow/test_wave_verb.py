@@ -18,7 +18,7 @@ from kafka_migration.core.findings.errors import Finding, Refused, TransientErro
 from kafka_migration.core.kafka.cluster import GroupKind, NewTopic, why_immovable
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.transaction_log import COMMITTED_OFFSETS, TRANSACTION_STATE
-from kafka_migration.core.migration.settings import Insecurity
+from kafka_migration.core.migration.settings import ConnectSettings, Insecurity
 from kafka_migration.core.run.overlap import overlap_findings
 from kafka_migration.migration_file.loading import load_migration_file, load_migrations
 from kafka_migration.steps.waves.wave_files import write_files
@@ -305,6 +305,21 @@ def test_files_are_written(shop: Shop, capsys: pytest.CaptureFixture[str]) -> No
         assert () == overlap_findings(one, [other for other in migrations if other is not one])
 
 
+def test_files_are_written_for_a_connect_cluster(shop: Shop) -> None:
+    """With the connection of a Connect cluster and a topic of its workers each file is one of engine `connect`."""
+    written = ("--write", str(shop.folder), "--spark", "spark")
+    assert shop.waves(*written, "--connect", "shop_connect", "--status-topic", "connect-status") == 0
+    mirrors = [each.mirror for each in load_migrations(shop.folder)]
+
+    assert 3 == len(mirrors)
+    for each in mirrors:
+        assert ("connect", "shop_connect", ConnectSettings("connect-status")) == (
+            each.engine,
+            each.connection,
+            each.connect,
+        )
+
+
 def test_topics_of_other_files_are_not_proposed_again(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     """A second call finds all topics in the files of the first, and writes nothing."""
     shop.write()
@@ -389,6 +404,10 @@ def test_wrong_places_are_named(shop: Shop, capsys: pytest.CaptureFixture[str], 
     [
         (["--write", "."], "--write needs --mirror-host and --spark"),
         (["--write", ".", "--spark", "s"], "--write needs --mirror-host and --spark"),
+        (["--write", ".", "--connect", "c", "--status-topic", "t"], "--write needs --mirror-host and --spark"),
+        (["--connect", "c"], "--connect and --status-topic only together"),
+        (["--mirror-host", "m", "--status-topic", "t"], "either --mirror-host and --kafka-home, or --connect"),
+        (["--kafka-home", "/k", "--connect", "c", "--status-topic", "t"], "either --mirror-host and --kafka-home"),
         (["--topic-pattern", "("], "expected a regular expression"),
         (["--ignore-group", "*"], "expected a regular expression"),
         (["--min-topics", "0"], "a number from 1"),

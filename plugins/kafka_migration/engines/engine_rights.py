@@ -1,6 +1,9 @@
 """The rights that MirrorMaker needs, and those of a whole migration.
 
 MirrorMaker 2 only reads the source: its own topics, the offset syncs included, are on the target.
+
+On a Kafka Connect cluster the connector has two logins on the target. Its own clients, which write the offset syncs,
+have that of the connection. Records and positions are written by the workers, with their login (read in Kafka 3.9.1).
 """
 
 from __future__ import annotations
@@ -20,11 +23,14 @@ from kafka_migration.core.rights.rights import (
     spark_rights,
     topics_on,
 )
-from kafka_migration.engines.mirrormaker2_topics import InternalTopics, offset_syncs_topic
+from kafka_migration.engines.mirrormaker2_topics import CONNECTOR, InternalTopics, offset_syncs_topic
 
 
 def required_rights(migration: Migration, side: Side) -> tuple[Right, ...]:
-    """Return all rights that the login of a side's connection needs for the modes of a migration."""
+    """Return all rights that the login of a side's connection needs for the modes of a migration.
+
+    Those of another login are not among them: see `workers_rights`.
+    """
     return (*airflow_rights(migration, side), *mirror_rights(migration, side), *spark_rights(migration, side))
 
 
@@ -48,10 +54,11 @@ def missing_rights(
 
 
 def mirror_rights(migration: Migration, side: Side) -> Iterator[Right]:
-    """Yield what MirrorMaker needs, and Airflow for MirrorMaker's positions and state."""
+    """Yield what MirrorMaker needs with the connection's login, and Airflow for MirrorMaker's positions and state."""
     operation = Operation.READ if side == "source" else Operation.WRITE
-    for topic in topics_on(migration, side):
-        yield Right(topic, operation, Client.MIRRORMAKER, Need.SYNC)
+    if side == "source" or not migration.mirror.abilities.needs_connect:
+        for topic in topics_on(migration, side):
+            yield Right(topic, operation, Client.MIRRORMAKER, Need.SYNC)
     own_side, own_rights = _OWN_RIGHTS[migration.mirror.engine]
     if side == own_side:
         yield from own_rights(migration)
@@ -73,25 +80,18 @@ def _mirrormaker2(migration: Migration) -> Iterator[Right]:
     worker = Resource("group", f"{migration.name}-source-mm2")
     yield Right(worker, Operation.READ, Client.MIRRORMAKER, Need.SYNC)
     if migration.mirror.exactly_once:
-        for transactional in _transactional_ids(worker.name):
+        for transactional in _transactional_ids(worker.name, CONNECTOR):
             yield Right(transactional, Operation.WRITE, Client.MIRRORMAKER, Need.SYNC)
 
 
 def _connect(migration: Migration) -> Iterator[Right]:
-    # Airflow reads its positions, and the states of its tasks; the workers have a login of their own.
-    yield Right(
-        Resource("topic", InternalTopics.of(migration.name, 0).offsets), Operation.READ, Client.AIRFLOW, Need.SYNC
-    )
-    connect = migration.mirror.connect
-    if connect is None:
-        return
-    yield Right(Resource("topic", connect.status_topic), Operation.READ, Client.AIRFLOW, Need.SYNC)
-    # Preflight looks at what the file names.
-    named = (connect.status_topic, connect.config_topic, connect.offset_topic)
-    for topic in dict.fromkeys(topic for topic in named if topic is not None):
-        yield Right(Resource("topic", topic), Operation.DESCRIBE_CONFIGS, Client.AIRFLOW, Need.SYNC)
-    if connect.group is not None:
-        yield Right(Resource("group", connect.group), Operation.DESCRIBE, Client.AIRFLOW, Need.SYNC)
+    # Airflow reads the positions, and the states of tasks that were restarted or moved.
+    yield Right(_offsets_topic(migration), Operation.READ, Client.AIRFLOW, Need.SYNC)
+    for resource, operations in _seen_of_workers(migration):
+        for operation in operations:
+            yield Right(resource, operation, Client.AIRFLOW, Need.SYNC)
+    for operation in (Operation.CREATE, Operation.WRITE):
+        yield Right(_offset_syncs(migration), operation, Client.MIRRORMAKER, Need.SYNC)
 
 
 # The side on which an engine keeps its positions and its state, and the rights for them.
@@ -102,14 +102,59 @@ _OWN_RIGHTS: Mapping[str, tuple[Side, Callable[[Migration], Iterator[Right]]]] =
 }
 
 
+def workers_rights(migration: Migration) -> tuple[Right, ...]:
+    """Return what the login of the Kafka Connect workers needs on the target; nothing for an engine without workers.
+
+    The workers have rights on their own group and topics already. The names of transactional ids are Kafka Connect's
+    (KIP-618); without the workers' group they are not known, so they are missing.
+    """
+    if not migration.mirror.abilities.needs_connect:
+        return ()
+    stored = (Operation.CREATE, Operation.READ, Operation.WRITE)
+    wanted = [(topic, Operation.WRITE) for topic in topics_on(migration, "target")]
+    wanted += [(_offsets_topic(migration), operation) for operation in stored]
+    wanted += [(each, Operation.WRITE) for each in _ids_of_workers(migration)]
+    return tuple(Right(resource, operation, Client.WORKERS, Need.SYNC) for resource, operation in wanted)
+
+
+def lacks_workers_group(migration: Migration) -> bool:
+    """Return whether the workers copy in transactions, and the file does not name the group in the ids of those."""
+    connect = migration.mirror.connect
+    return connect is not None and migration.mirror.exactly_once and connect.group is None
+
+
+def _ids_of_workers(migration: Migration) -> Iterator[Resource]:
+    connect = migration.mirror.connect
+    if connect is not None and connect.group is not None and migration.mirror.exactly_once:
+        yield from _transactional_ids(connect.group, f"kafka-migration.{migration.name}")
+
+
+def _seen_of_workers(migration: Migration) -> Iterator[tuple[Resource, tuple[Operation, ...]]]:
+    """Yield the internal topics and the group of the workers that the file names; preflight looks at them."""
+    if (connect := migration.mirror.connect) is not None:
+        yield Resource("topic", connect.status_topic), (Operation.DESCRIBE_CONFIGS, Operation.READ)
+        for name in filter(None, (connect.config_topic, connect.offset_topic)):
+            yield Resource("topic", name), (Operation.DESCRIBE, Operation.DESCRIBE_CONFIGS)
+        if connect.group is not None:
+            yield Resource("group", connect.group), (Operation.DESCRIBE,)
+
+
+def _offsets_topic(migration: Migration) -> Resource:
+    return Resource("topic", InternalTopics.of(migration.name, 0).offsets)
+
+
+def _offset_syncs(migration: Migration) -> Resource:
+    return Resource("topic", offset_syncs_topic(migration.source.alias))
+
+
 def _own_topics(migration: Migration) -> Iterator[tuple[Resource, tuple[Operation, ...]]]:
     """Yield its internal topics. It reads back its positions, settings and state only (seen on Kafka 3.9.1)."""
     alias = migration.source.alias
     stored = (Operation.CREATE, Operation.READ, Operation.WRITE)
-    yield Resource("topic", InternalTopics.of(migration.name, 0).offsets), stored
+    yield _offsets_topic(migration), stored
     for topic in _generations(migration):
         yield topic, stored
-    yield Resource("topic", offset_syncs_topic(alias)), (Operation.CREATE, Operation.WRITE)
+    yield _offset_syncs(migration), (Operation.CREATE, Operation.WRITE)
     # Without groups there are no checkpoints to write.
     yield Resource("topic", f"{alias}.checkpoints.internal"), (Operation.CREATE, Operation.DESCRIBE)
 
@@ -121,7 +166,7 @@ def _generations(migration: Migration) -> Iterator[Resource]:
         yield Resource("topic", topic.removesuffix("0.internal"), is_prefix=True)
 
 
-def _transactional_ids(group: str) -> Iterator[Resource]:
-    """Yield the worker's id and those of its tasks (Kafka Connect's rule, KIP-618)."""
+def _transactional_ids(group: str, connector: str) -> Iterator[Resource]:
+    """Yield the worker's id and those of a connector's tasks (Kafka Connect's rule, KIP-618)."""
     yield Resource("transactional-id", f"connect-cluster-{group}")
-    yield Resource("transactional-id", f"{group}-MirrorSourceConnector-", is_prefix=True)
+    yield Resource("transactional-id", f"{group}-{connector}-", is_prefix=True)

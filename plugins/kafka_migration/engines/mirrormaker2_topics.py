@@ -109,7 +109,7 @@ def _numbered(migration: str, topics: Iterable[str]) -> Iterator[tuple[str, int]
 
 def has_own_topics(migration: Migration) -> bool:
     """Return whether the engine of a migration has topics of its own on the target."""
-    return migration.mirror.engine == "mirrormaker2"
+    return bool(migration.mirror.abilities.has_own_positions)
 
 
 @dataclass(frozen=True, slots=True)

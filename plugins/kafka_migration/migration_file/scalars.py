@@ -19,6 +19,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
+from kafka_migration.core.connections.java_properties import SECRET_PROPERTIES
 from kafka_migration.core.findings.codes import ACCEPTABLE
 from kafka_migration.core.migration.aliases import ALIAS_FORM, ALIAS_WORDS
 from kafka_migration.core.migration.client_tuning import tuning_problem
@@ -26,6 +27,8 @@ from kafka_migration.core.migration.patterns import pattern_problem
 from kafka_migration.core.migration.settings import NightlySettings
 
 _DURATION = re.compile(r"([0-9]{1,6})([smhd])")
+# The properties of a connection's Java clients that may be secrets.
+SECRETS = sorted(SECRET_PROPERTIES)
 _SECRET = re.compile(r"passw|passphrase|secret|token|credential|jaas|private.?key|api.?key", re.IGNORECASE)
 _TIME_OF_DAY = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
 # Any moment works; a fixed one gives the same result every day.
@@ -192,11 +195,7 @@ _PROPERTY = _form(r"^(consumer|producer)\.[a-z][a-z0-9._-]{0,100}$", "a client s
 _PROPERTY_VALUE = _form(r"^[A-Za-z0-9._-]{1,100}$", "ASCII letters, digits, dots, _ and -, in quotes")
 _CONFIG = _form(r"^[a-z][a-z0-9]*(\.[a-z0-9]+)+$", "a topic setting such as retention.ms", max_length=100)
 _CONFIG_VALUE = _form(r"^[A-Za-z0-9._:,*-]{1,200}$", "a value in quotes: ASCII letters, digits, and . , : * _ -")
-_SECRET_PROPERTY = _form(
-    r"^(sasl|ssl)(\.[a-z0-9]+)+$",
-    "a property of Kafka's clients that may be a secret, such as sasl.jaas.config",
-    max_length=100,
-)
+_SECRET_PROPERTY = _form(f"^({'|'.join(map(re.escape, SECRETS))})$", f"one of {', '.join(SECRETS)}")
 _REFERENCE = _form(
     r"^\$\{[A-Za-z0-9_.-]{1,100}:[^\x00-\x1f\x7f-\x9f${}]{1,500}\}$",
     'a reference through a config provider of the workers, such as "${file:/etc/kafka-connect/shop.properties:source}"',

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.migration.settings import Mode, Phase
+from kafka_migration.core.migration.settings import MirrorSettings, Mode, Phase
 from kafka_migration.core.report import report_sections
 from kafka_migration.core.report.run_document import RunDocument
 from kafka_migration.core.report.sections import (
@@ -204,8 +204,7 @@ def _mirror_rows(screen: Screen) -> Iterator[tuple[str, str]]:
     last, filed, local = screen.status.last_generation, screen.filed, screen.local
     if filed:
         on = f" on {filed.mirror.connection}" if filed.mirror.connection else ""
-        lease = duration(filed.mirror.lease_s)
-        yield "Engine", f"{filed.mirror.engine}{on}; without a renewal MirrorMaker stops itself after {lease}"
+        yield "Engine", f"{filed.mirror.engine}{on}; {_without_airflow(filed.mirror)}"
     if last is None:
         yield "MirrorMaker", "was never started"
     else:
@@ -215,6 +214,13 @@ def _mirror_rows(screen: Screen) -> Iterator[tuple[str, str]]:
         yield "MirrorMaker", f"generation {last.number}, started {local.minute(last.started_at)}; {state}"
     if last and last.stop_request:
         yield "Stop request", local.within(str(last.stop_request))
+
+
+def _without_airflow(mirror: MirrorSettings) -> str:
+    """Return what happens to MirrorMaker while Airflow does not look."""
+    if mirror.abilities.needs_host:
+        return f"without a renewal MirrorMaker stops itself after {duration(mirror.lease_s)}"
+    return "no lease: it copies until a run or kafka-migration stop stops it"
 
 
 def sections_of(screen: Screen) -> tuple[Section, ...]:

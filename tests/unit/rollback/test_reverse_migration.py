@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from kafka_migration.core.groups.offsets_plan import TargetOnly
+from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.migration.settings import Insecurity, Migration, SchemaRegistrySettings
+from kafka_migration.core.migration.settings import ConnectSettings, Insecurity, Migration, SchemaRegistrySettings
 from kafka_migration.core.rollback.rollback_planning import reverse_migration
 from kafka_migration.migration_file.loading import load_migration
 
@@ -35,6 +37,35 @@ def test_registries_change_sides(migration: Migration) -> None:
 
     back = load_migration(text, where=f"{name}.yaml").schema_registry
     assert back == SchemaRegistrySettings("new", "old", {"orders": ("value",)})
+
+
+def on_connect(migration: Migration, secrets: Mapping[Side, Mapping[str, str]]) -> Migration:
+    """Return the migration on a Connect cluster whose settings are all known."""
+    known = ConnectSettings("connect-status", "connect-configs", "connect-offsets", "my workers", secrets)
+    mirror = replace(migration.mirror, engine="connect", connection="shop_connect", connect=known)
+    return replace(migration, mirror=mirror)
+
+
+def test_connect_cluster_copies_back_with_other_workers(migration: Migration) -> None:
+    """The file has the section of Kafka Connect and no field of a host, and says which workers it must name."""
+    name, text = reverse_migration(on_connect(migration, {}), LEFT)
+    back = load_migration(text, where=f"{name}.yaml").mirror
+
+    assert ("connect", "shop_connect") == (back.engine, back.connection)
+    assert back.connect == ConnectSettings("connect-status", "connect-configs", "connect-offsets", "my workers")
+    assert "prefixed" == back.topic_names.naming
+    assert "Kafka Connect writes to the Kafka of its workers." in text
+    assert "name\n# workers of `old_kafka`; or, without mirror.connect, a host with mirrormaker2." in text
+
+
+def test_references_to_secrets_change_sides(migration: Migration) -> None:
+    """What stood for the login on the target is that on the source of the way back; nothing is invented."""
+    reference = {"sasl.jaas.config": "${file:/etc/kafka-connect/shop.properties:target}"}
+    name, text = reverse_migration(on_connect(migration, {"target": reference}), LEFT)
+    connect = load_migration(text, where=f"{name}.yaml").mirror.connect
+
+    assert connect is not None
+    assert connect.secrets == {"source": reference}
 
 
 def test_name_is_no_longer_than_a_name_may_be(migration: Migration) -> None:

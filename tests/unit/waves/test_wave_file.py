@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.migration_text import NO_GROUP
-from kafka_migration.core.migration.settings import Insecurity
+from kafka_migration.core.migration.settings import ConnectSettings, Insecurity
 from kafka_migration.core.waves.wave_file import (
     MAX_PATTERN,
     MAX_PATTERNS,
@@ -51,6 +51,17 @@ def test_it_names_kafkas_folder_where_that_was_given() -> None:
 
     assert "/opt/kafka" == load_migration(text, where="shop-01.yaml").mirror.kafka_home
     assert "mirror.kafka_home" not in text
+
+
+def test_it_names_the_connect_cluster_where_that_was_given() -> None:
+    """With a topic of the workers' states the file is one of engine `connect`, without fields of a host."""
+    text = wave_file("shop-01", wave("a"), replace(NAMES, mirror="shop_connect", status_topic="connect-status"))
+    mirror = load_migration(text, where="shop-01.yaml").mirror
+
+    assert ("connect", "shop_connect") == (mirror.engine, mirror.connection)
+    assert mirror.connect == ConnectSettings("connect-status")
+    assert "mirror.kafka_home" not in text
+    assert "#   mirror.connect: further settings of the workers" in text
 
 
 def test_it_says_what_was_allowed_for_the_connections() -> None:

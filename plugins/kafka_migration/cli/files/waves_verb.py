@@ -81,6 +81,9 @@ def add_waves(verbs: Verbs) -> None:
     verb.add_argument("--mirror-host", metavar="CONNECTION", help="for --write: Airflow connection of type ssh")
     verb.add_argument("--spark", metavar="CONNECTION", help="for --write: Airflow connection of type spark")
     verb.add_argument("--kafka-home", metavar="FOLDER", help="for --write: Kafka on the MirrorMaker host")
+    text = "for --write, in place of --mirror-host: Airflow connection of type http, for engine connect"
+    verb.add_argument("--connect", dest="workers", metavar="CONNECTION", help=text)
+    verb.add_argument("--status-topic", metavar="TOPIC", help="for --connect: status.storage.topic of the workers")
     add_output(verb)
 
 
@@ -89,8 +92,8 @@ def waves(arguments: Namespace) -> int:
 
     The exit code tells if everything could be read.
     """
-    if arguments.write is not None and None in {arguments.mirror_host, arguments.spark}:
-        arguments.parser.error("--write needs --mirror-host and --spark: a migration file names both connections")
+    if problem := _problem(arguments):
+        arguments.parser.error(problem)
     there = _files_there(arguments.write)
     source_insecure, target_insecure = _insecure(arguments.source_insecure), _insecure(arguments.target_insecure)
     source = _cluster("source", arguments.source, source_insecure)
@@ -101,10 +104,11 @@ def waves(arguments: Namespace) -> int:
     names = Names(
         source=arguments.source,
         target=arguments.target,
-        mirror_host=arguments.mirror_host or "",
+        mirror=arguments.workers or arguments.mirror_host or "",
         spark=arguments.spark or "",
         target_brokers=brokers,
         kafka_home=arguments.kafka_home or "",
+        status_topic=arguments.status_topic or "",
         source_insecure=source_insecure,
         target_insecure=target_insecure,
     )
@@ -113,6 +117,18 @@ def waves(arguments: Namespace) -> int:
     proposed = Proposed(plan, tuple(files), names, not_known, written)
     respond(arguments, waves_document(proposed, datetime.now(UTC)), waves_lines(proposed))
     return ExitCode.PARTLY_DONE if not_known else ExitCode.DONE
+
+
+def _problem(arguments: Namespace) -> str:
+    """Return what is wrong with the options that a proposed file needs; empty if nothing is."""
+    of_host, of_workers = (arguments.mirror_host, arguments.kafka_home), (arguments.workers, arguments.status_topic)
+    if any(of_host) and any(of_workers):
+        return "either --mirror-host and --kafka-home, or --connect and --status-topic: one place copies"
+    if any(of_workers) and not all(of_workers):
+        return "--connect and --status-topic only together: a migration file of engine connect names both"
+    if arguments.write is not None and not (arguments.spark and (arguments.mirror_host or arguments.workers)):
+        return "--write needs --mirror-host and --spark: a migration file names both connections"
+    return ""
 
 
 def _insecure(named: Sequence[str]) -> tuple[Insecurity, ...]:

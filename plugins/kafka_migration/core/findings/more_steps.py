@@ -108,7 +108,7 @@ HOLDER = (
 STILL_RUNS = (
     "There is no hurry: MirrorMaker continues to copy, no second one can start, and no group is moved.\n"
     "The host stops it when its lease ends: `mirror.lease`, by default 10 minutes, after the last renewal. Kafka "
-    "Connect has no lease: ask the worker that the finding names, as the runbook shows.\n"
+    "Connect has no lease: `kafka-migration stop NAME --now` stops the connector, and the finding names the worker to ask.\n"
     "To stop it from Airflow, clear only the task `stop_mirror` of the run that started it, nothing downstream. "
     "Then clear `finish` of that run, which frees the reservation. If `watch_lag` of that run is still active, mark "
     "the run failed instead.\n"
@@ -117,6 +117,8 @@ STILL_RUNS = (
     "clear `stop_mirror` of the run, or trigger the next run; either certifies the end.\n"
     "A `stat` that begins with `D` waits for a disk or a network folder: repair that, or reboot the host. Nothing "
     "starts automatically after a reboot.\n"
+    "On a Kafka Connect cluster, the finding names the worker that did not prove its end. If its process is gone or "
+    "hangs, end it there; one that is only cut off continues to copy.\n"
     "Start no run before the process has ended."
 )
 HOST_IS_SILENT = (
@@ -132,7 +134,8 @@ WHOLE_LOG = (
     "`KAFKA_MIGRATION_HOME`, by default `~/.kafka-migration`."
 )
 NO_RESTART = (
-    "`watch_lag` has used up `mirror.restarts`. It does not restart a MirrorMaker that was stopped by hand.\n"
+    "`watch_lag` has used up `mirror.restarts`; with Kafka Connect there are three. It does not restart a MirrorMaker "
+    "that was stopped by hand.\n"
     f"{WHOLE_LOG}"
 )
 SKIPPED_RECORDS = (

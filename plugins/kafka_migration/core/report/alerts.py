@@ -162,7 +162,7 @@ def ended_alert(
     return Alert(kind, migration, run, at, link, act, codes, lines)
 
 
-_MAY_RUN = "may still run; its host stops it when its lease expires"
+_MAY_RUN = "may still run; a host stops it when its lease expires, but a Kafka Connect cluster does not"
 
 
 def _told(findings: Sequence[Finding], topics: frozenset[str]) -> tuple[Finding, ...]:

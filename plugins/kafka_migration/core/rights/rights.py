@@ -24,11 +24,12 @@ READER_PREFIX = "kafka-migration-reader-"
 
 
 class Client(StrEnum):
-    """Which client needs a right; all of them share the login of the Kafka connection."""
+    """Which client needs a right; all but the workers share the login of the Kafka connection."""
 
     AIRFLOW = "Airflow"
     MIRRORMAKER = "MirrorMaker"
     SPARK = "Spark"
+    WORKERS = "workers of Kafka Connect"
 
 
 class Need(StrEnum):

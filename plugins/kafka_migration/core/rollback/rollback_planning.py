@@ -15,8 +15,8 @@ from kafka_migration.core.kafka.cluster import TopicDescription
 from kafka_migration.core.kafka.offsets import GroupsCommits, Offsets, TopicPartition, commits_on
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.engine_table import DEFAULT_ENGINE
-from kafka_migration.core.migration.migration_text import Value, cluster_section, migration_text
-from kafka_migration.core.migration.settings import Migration, Mode
+from kafka_migration.core.migration.migration_text import Remarked, Value, cluster_section, migration_text
+from kafka_migration.core.migration.settings import ConnectSettings, Migration, MirrorSettings, Mode
 from kafka_migration.core.rollback.rollback_rules import (
     Move,
     MovedGroup,
@@ -265,12 +265,15 @@ def _comment(migration: Migration, name: str, left: Iterable[TargetOnly]) -> Ite
     for each in left:
         first = some([f"partition {p.partition}: {at}" for p, at in sorted(each.first_offsets.items())])
         yield f"  {migration.target_topic(each.topic)}: {each.count} records, {first}"
+    if migration.mirror.connect is not None:
+        yield "Kafka Connect writes to the Kafka of its workers. In mirror.connection and mirror.connect, name"
+        yield f"workers of `{migration.source.connection}`; or, without mirror.connect, a host with {DEFAULT_ENGINE}."
     yield f"Before you use it, remove these topics from {migration.name}.yaml (REPLICATION_LOOP), or that file if it"
     yield "has no other topic."
 
 
 def _fields(migration: Migration, name: str, left: Collection[TargetOnly]) -> dict[str, Value]:
-    source, target, mirror = migration.source, migration.target, migration.mirror
+    source, target = migration.source, migration.target
     return {
         "name": name,
         "source": cluster_section(target.connection, target.insecure, alias=name),
@@ -278,16 +281,30 @@ def _fields(migration: Migration, name: str, left: Collection[TargetOnly]) -> di
             source.connection, source.insecure, replication_factor=migration.target_replication_factor
         ),
         "topics": [migration.target_topic(each.topic) for each in left],
-        "mirror": {
-            "engine": DEFAULT_ENGINE,
-            "connection": mirror.connection,
-            "kafka_home": mirror.kafka_home,
-            "java_home": mirror.java_home,
-            "heap_mb": mirror.heap_mb,
-            "topic_names": {"naming": "prefixed"},
-        },
+        "mirror": {**_place_of(migration.mirror), "topic_names": {"naming": "prefixed"}},
         "validation": {"spark_connection": migration.validation.spark_connection},
         "schema_registry": _registries(migration, {each.topic for each in left}),
+    }
+
+
+def _place_of(mirror: MirrorSettings) -> dict[str, Value]:
+    """Return the fields on where the new MirrorMaker runs: on the same host, or on other Kafka Connect workers."""
+    if mirror.connect is None:
+        own = {"kafka_home": mirror.kafka_home, "java_home": mirror.java_home, "heap_mb": mirror.heap_mb}
+        return {"engine": DEFAULT_ENGINE, "connection": mirror.connection, **own}
+    known = Remarked(_connect(mirror.connect), "of the workers that copied there; name those of the others")
+    return {"engine": mirror.engine, "connection": mirror.connection, "connect": known}
+
+
+def _connect(known: ConnectSettings) -> dict[str, Value]:
+    """Return the fields of `mirror.connect`; the secrets of the two clusters change sides."""
+    secrets = {"source": known.secrets.get("target"), "target": known.secrets.get("source")}
+    return {
+        "status_topic": known.status_topic,
+        "config_topic": known.config_topic,
+        "offset_topic": known.offset_topic,
+        "group": known.group,
+        "secrets": secrets if known.secrets else None,
     }
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from kafka_migration.core.migration.engine_table import engines_with
 from kafka_migration.core.migration.migration_text import (
     NO_GROUP,
     Remarked,
@@ -86,15 +87,17 @@ USUAL_REPLICAS = 3
 class Names:
     """The names in a proposed file: Airflow connections, and the folder of Kafka on the MirrorMaker host (optional).
 
-    `target_brokers` is the number of brokers of the target.
+    `mirror` is the connection of that host or, with `status_topic`, of a Kafka Connect cluster whose workers keep their
+    states in that topic. `target_brokers` is the number of brokers of the target.
     """
 
     source: str
     target: str
-    mirror_host: str
+    mirror: str
     spark: str
     target_brokers: int
     kafka_home: str = ""
+    status_topic: str = ""
     source_insecure: tuple[Insecurity, ...] = ()
     target_insecure: tuple[Insecurity, ...] = ()
 
@@ -128,7 +131,9 @@ def _head(name: str, wave: Wave, names: Names, remarks_on_all: Iterable[str]) ->
         yield from (f"  {line}" for line in noted)
     yield "To decide:"
     yield f"  target.replication_factor: the target has {names.target_brokers} broker(s)"
-    if not names.kafka_home:
+    if names.status_topic:
+        yield "  mirror.connect: further settings of the workers, and references to the secrets of both clusters"
+    elif not names.kafka_home:
         yield "  mirror.kafka_home: the folder of Kafka on the MirrorMaker host, if $KAFKA_HOME is not set there"
     yield "  everything else has a default; `kafka-migration schema` lists every field"
 
@@ -141,8 +146,15 @@ def _fields(name: str, wave: Wave, names: Names) -> dict[str, Value]:
         "source": cluster_section(names.source, names.source_insecure),
         "target": cluster_section(names.target, names.target_insecure, replication_factor=replicas),
         "topics": wave.topics,
-        "mirror": {"connection": names.mirror_host, "kafka_home": names.kafka_home or None},
+        "mirror": _mirror(names),
         "validation": {"spark_connection": names.spark},
         # A wave without known groups moves none.
         "cutover": {"groups": Remarked(group_patterns(wave.movable), of_groups)},
     }
+
+
+def _mirror(names: Names) -> dict[str, Value]:
+    if not names.status_topic:
+        return {"connection": names.mirror, "kafka_home": names.kafka_home or None}
+    (engine,) = engines_with("mirror.connect")
+    return {"engine": engine, "connection": names.mirror, "connect": {"status_topic": names.status_topic}}
