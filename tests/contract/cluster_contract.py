@@ -421,6 +421,15 @@ class ClusterContract:
         assert GroupState.DEAD is described[f"{group}-none"].state
         assert {} == self.cluster.describe_groups([])
 
+    def test_only_groups_of_kafka_connect_have_workers(self, topic: str, group: str) -> None:
+        """A group that does not exist, that is empty or that has consumers as members names no worker."""
+        self.cluster.alter_offsets(f"{group}-empty", {TopicPartition(topic, 0): CommittedOffset(1)})
+
+        assert () == self.cluster.connect_workers(f"{group}-none")
+        assert () == self.cluster.connect_workers(f"{group}-empty")
+        with self.member(group, topic):
+            assert () == self.cluster.connect_workers(group)
+
     def test_group_without_an_id_is_listed_and_cannot_be_moved(self, topic: str, group: str) -> None:
         """Brokers keep commits under the empty text; its offsets are refused as a finding, and other groups answer."""
         place = TopicPartition(topic, 0)

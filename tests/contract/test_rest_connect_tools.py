@@ -118,7 +118,9 @@ def test_answers_of_a_worker_are_read(worker: WorkerServer, tools: RestConnectTo
 
     assert (ConnectRoot("3.9.1", "f745", "OkxR"), {SOURCE_CONNECTOR: "3.9.1"}) == (tools.root(), tools.plugins())
     assert {"tasks.max": ("Not a number",)} == tools.problems({"topics": "orders"})
-    assert {"topics": "orders", "connector.class": SOURCE_CONNECTOR} == worker.heard[-1][3]
+    sent = worker.heard[-1][3]
+    assert {"topics": "orders", "connector.class": SOURCE_CONNECTOR} == {k: sent[k] for k in sent if k != "name"}
+    assert sent["name"]
     assert [True] * 3 == [login.startswith("Basic ") for _, _, login, _ in worker.heard]
     assert ["GET", "GET", "PUT"] == [method for method, *_ in worker.heard]
 

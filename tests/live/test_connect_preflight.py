@@ -57,13 +57,17 @@ class RealWorkers:
         """Return the connection to a worker."""
         return HttpSettings("shop_connect", self.workers[number].url)
 
-    def migration(self, tasks: int = 2, **connect: str | None) -> Migration:
+    @property
+    def named(self) -> ConnectSettings:
+        """What a migration file can name of the workers."""
+        status, config, offset = (f"{self.group}-{kind}" for kind in ("status", "config", "offset"))
+        return ConnectSettings(status, config, offset, self.group)
+
+    def migration(self, tasks: int = 2, named: ConnectSettings | None = None) -> Migration:
         """Return a migration of one topic on these workers."""
         text = on_connect(MIGRATION_TEXT).replace("topics: [orders, audit]", f"topics: [{self.topic}]")
         made = load_migration(text, where="shop.yaml")
-        topics = (f"{self.group}-{kind}" for kind in ("status", "config", "offset"))
-        named = replace(ConnectSettings(*topics, self.group), **connect)  # type: ignore[arg-type]
-        return replace(made, mirror=replace(made.mirror, tasks=tasks, connect=named))
+        return replace(made, mirror=replace(made.mirror, tasks=tasks, connect=named or self.named))
 
     def result(self, name: str, migration: Migration | None = None, **run: object) -> CheckResult:
         """Return the result of a check."""
@@ -159,13 +163,10 @@ def test_exactly_once_needs_workers_that_support_it(real: RealWorkers) -> None:
     assert "exactly.once.support" in " ".join(each.subject for each in found.findings)
 
 
-@pytest.mark.parametrize(
-    ("connect", "expected"),
-    [({"offset_topic": "never-made"}, [Code.CONNECT_TOPIC_UNSAFE]), ({"offset_topic": None}, [])],
-)
-def test_internal_topics_are_looked_at(real: RealWorkers, connect: dict[str, str | None], expected: list[Code]) -> None:
+@pytest.mark.parametrize(("offset_topic", "expected"), [("never-made", [Code.CONNECT_TOPIC_UNSAFE]), (None, [])])
+def test_internal_topics_are_looked_at(real: RealWorkers, offset_topic: str | None, expected: list[Code]) -> None:
     """The real internal topics of workers are safe; one that does not exist is refused, one without a name unknown."""
-    found = real.result("connect topics", real.migration(**connect))
+    found = real.result("connect topics", real.migration(named=replace(real.named, offset_topic=offset_topic)))
 
     assert (expected, [Code.CONNECT_UNKNOWN]) == (codes(found.findings), codes(found.warnings))
 
@@ -176,7 +177,7 @@ def test_topic_of_records_is_no_internal_topic(real: RealWorkers) -> None:
     real.cluster("target").create_topics([NewTopic(name, 1, 1, {})])
 
     assert [Code.CONNECT_TOPIC_UNSAFE] == codes(
-        real.result("connect topics", real.migration(status_topic=name)).findings
+        real.result("connect topics", real.migration(named=replace(real.named, status_topic=name))).findings
     )
 
 
@@ -187,7 +188,7 @@ def test_idle_workers_are_warned_of(real: RealWorkers) -> None:
 
 def test_unknown_group_is_warned_of(real: RealWorkers) -> None:
     """A group in which Kafka shows no worker is unknown, and only one worker is asked."""
-    found = real.result("connect workers", real.migration(group=f"{real.group}-other"))
+    found = real.result("connect workers", real.migration(named=replace(real.named, group="nobody")))
 
     assert ([], [Code.CONNECT_UNKNOWN]) == (codes(found.findings), codes(found.warnings))
 

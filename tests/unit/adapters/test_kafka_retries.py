@@ -98,7 +98,7 @@ class ScriptedAdmin:
             raise answer
         return answer
 
-    def list_groups(self, timeout: float) -> list[Any]:
+    def list_groups(self, timeout: float, group: str | None = None) -> list[Any]:
         """Return none."""
         return []
 

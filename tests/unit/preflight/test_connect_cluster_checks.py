@@ -8,7 +8,7 @@ import pytest
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
-from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.kafka.cluster import NewTopic, Side
 from kafka_migration.core.migration.settings import ConnectSettings, Migration
 from kafka_migration.migration_file.loading import load_migration
 from kafka_migration.preflight.clusters.connect_cluster_checks import (
@@ -25,6 +25,7 @@ from tests.contract.fake_cluster import FakeCluster
 
 COMPACT = {"cleanup.policy": "compact"}
 STATUS, CONFIGS, OFFSETS = "connect-status", "connect-configs", "connect-offsets"
+SECRETS: dict[Side, dict[str, str]] = {"source": {"sasl.jaas.config": "${file:/etc/shop.properties:source}"}}
 GROUP, WORKERS = "connect-cluster", ("http://w1:8083/", "http://w2:8083/", "http://w3:8083/")
 
 
@@ -104,6 +105,7 @@ def test_unknown_replicas_are_not_good(on_workers: Migration, target: FakeCluste
     [
         (ConnectSettings(STATUS, CONFIGS, OFFSETS), FLUSH_INTERVAL),
         (ConnectSettings(STATUS, CONFIGS), f"offset.storage.topic, {FLUSH_INTERVAL}"),
+        (ConnectSettings(STATUS, CONFIGS, OFFSETS, secrets=SECRETS), f"config.providers, {FLUSH_INTERVAL}"),
         (ConnectSettings(STATUS), f"config.storage.topic, offset.storage.topic, {FLUSH_INTERVAL}"),
     ],
 )
@@ -112,7 +114,7 @@ def test_all_that_is_unknown_is_one_warning(settings: ConnectSettings, unknown: 
     (warning,) = unknown_settings_warnings(settings)
 
     assert f"no word of {unknown}" == warning.found
-    assert ("mirror.connect." in warning.remedy) == (unknown != FLUSH_INTERVAL)
+    assert ("mirror.connect." in warning.remedy) == ("storage.topic" in unknown)
 
 
 def test_tasks_are_proposed_for_the_workers(on_workers: Migration, target: FakeCluster) -> None:

@@ -39,12 +39,23 @@ def test_words_of_connect_name_their_key() -> None:
     }
     acks, tasks = refused_findings(answers)
 
-    assert (Code.CONNECT_CONFIG_REFUSED, POLICY) == (acks.code, acks.found)
-    assert ("setting tasks.max of the connector", "Not a number; Must be non-null (by http://w2)") == (
+    assert (Code.CONNECT_CONFIG_REFUSED, POLICY.replace("'acks'", "a setting")) == (acks.code, acks.found)
+    assert ("tasks.max of the connector", "Not a number; Must be non-null (by http://w2)") == (
         tasks.subject,
         tasks.found,
     )
     assert "connector.client.config.override.policy" in acks.remedy
+
+
+def test_policy_is_one_finding() -> None:
+    """All overrides that a policy forbids are one finding with their keys."""
+    keys = [f"producer.override.{name}" for name in ("acks", "linger.ms")]
+    (finding,) = refused_findings(
+        {"http://w1": {key: (POLICY.replace("acks", key.removeprefix("producer.override.")),) for key in keys}}
+    )
+
+    assert "producer.override.acks, producer.override.linger.ms of the connector" == finding.subject
+    assert "does not allow a setting to be overridden" in finding.found
 
 
 def test_refusal_of_the_whole_configuration() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.cluster import NewTopic, Side
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.mirror.host import HostProbe, ProbeSubject
+from kafka_migration.engines.kafka_connect import KafkaConnect
 from kafka_migration.migration_file.loading import load_migration
 from kafka_migration.preflight import checks as checks_module
 from kafka_migration.preflight.checks import CHECKS
@@ -25,6 +27,12 @@ from tests.contract.fake_connect_tools import FakeConnectTools
 from tests.contract.fake_mirror_host import FakeMirrorHost
 
 PREFLIGHT = Path(str(checks_module.__file__)).parent
+
+
+@pytest.fixture(autouse=True)
+def _rendering(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the engine on Kafka Connect render any configuration, which is not what is tested here."""
+    monkeypatch.setattr(KafkaConnect, "launch", lambda *_: SimpleNamespace(config={"topics": "orders"}))
 
 
 class NotDeclared(Exception):

@@ -25,6 +25,8 @@ _NOT_READY = frozenset(
 )
 # What Connect answers if it cannot validate at all, for example if a config provider finds no file.
 _UNTESTED = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.INTERNAL_SERVER_ERROR})
+# A configuration must have a name to be valid.
+_ANY_NAME = {"name": "kafka-migration"}
 _VALIDATE = f"/connector-plugins/{SOURCE_CONNECTOR}/config/validate"
 
 
@@ -58,7 +60,7 @@ class RestConnectTools:
 
     def problems(self, config: Mapping[str, str]) -> Mapping[str, tuple[str, ...]]:
         """Return what the worker finds wrong in a configuration of `SOURCE_CONNECTOR`, by key, in Connect's words."""
-        answer = self._service.request("PUT", _VALIDATE, {**config, "connector.class": SOURCE_CONNECTOR})
+        answer = self._service.request("PUT", _VALIDATE, {**_ANY_NAME, **config, "connector.class": SOURCE_CONNECTOR})
         said = answer.json_object().get("message")
         if answer.status in _UNTESTED and isinstance(said, str):
             return {ALL_KEYS: (brief(said),)}

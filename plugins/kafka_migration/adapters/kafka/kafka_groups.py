@@ -97,7 +97,7 @@ class GroupCalls(ClusterClient):
         if error := next((each.error for each in found if each.error is not None), None):
             raise KafkaException(error)
         members = [member for each in found if each.protocol_type == "connect" for member in each.members]
-        return tuple(sorted(_rest_address(group, member.metadata) for member in members))
+        return tuple(sorted(rest_address(group, member.metadata) for member in members))
 
     def _described_groups(self, groups: Collection[str]) -> dict[str, Any]:
         """Return the client's description of each group, or the `KafkaException`."""
@@ -231,7 +231,7 @@ class GroupCalls(ClusterClient):
         )
 
 
-def _rest_address(group: str, metadata: bytes) -> str:
+def rest_address(group: str, metadata: bytes) -> str:
     """Return the REST address in what a worker told its group: a version (int16), and a text after its length (int16).
 
     So it is in all versions of Connect's protocol. While the group rebalances, brokers do not show it.

@@ -676,9 +676,11 @@ class Code(RowEnum):
         cause="Without compaction, or with one lost broker, the workers forget connectors and their states.",
     )
     CONNECT_UNKNOWN = _engine(
-        "Warning: a setting of the workers is unknown: REST does not tell it, and the migration file does not name it.",
-        f"{_WARNING} Name it in `mirror.connect`; until then the check says nothing.",
-        accepted="You know the settings of the workers that the finding names, and they are safe.",
+        "Warning: a worker does not answer Airflow, or a setting of the workers is unknown: REST does not tell it, and "
+        "the migration file does not name it.",
+        f"{_WARNING} Let Airflow reach the worker, or name the setting in `mirror.connect`; until then the check says "
+        "nothing.",
+        accepted="You know the workers and the settings that the finding names, and they are safe.",
         is_unanswered=True,
     )
     CONNECT_NO_LEASE = _engine(

@@ -15,6 +15,8 @@ from kafka_migration.preflight.scene.check import BOTH, Asked, Findings, NotAppl
 from kafka_migration.preflight.scene.scene import Scene, asked_once, facts
 
 CONFIG_TOPIC = "config_topic"
+# The fields that need not name a topic, and what they name.
+_OPTIONAL = {CONFIG_TOPIC: "config.storage.topic", "offset_topic": "offset.storage.topic"}
 # What replicates records durably, if there are as many brokers.
 REPLICAS = 3
 _POLICY = "cleanup.policy"
@@ -129,20 +131,29 @@ def _unsafe(field: str, topic: str, has: str, needs: str, happened: str) -> Find
 def unknown_settings_warnings(settings: ConnectSettings) -> Findings:
     """Warn of the settings of the workers that neither REST nor the migration file tells, all in one finding."""
     named = internal_topics(settings)
-    missing = [f"mirror.connect.{field}" for field in (CONFIG_TOPIC, "offset_topic") if field not in named]
-    topics = [field.rpartition(".")[2].replace("_topic", ".storage.topic") for field in missing]
-    unknown = [*topics, FLUSH_INTERVAL]
-    name_them = f"Name {' and '.join(missing)}, so that they are checked. " if missing else ""
-    lost = "If a topic is not compacted or has one replica, the workers may forget connectors. " if missing else ""
+    missing = {field: name for field, name in _OPTIONAL.items() if field not in named}
+    unknown = [*missing.values(), *(["config.providers"] if settings.secrets else []), FLUSH_INTERVAL]
+    fields = " and ".join(f"mirror.connect.{field}" for field in missing)
     yield Finding(
         Code.CONNECT_UNKNOWN,
         "the settings of the workers",
         f"no word of {', '.join(unknown)}",
         "settings that the migration file names or that you have looked at",
-        f"{name_them}Look at {FLUSH_INTERVAL} of the workers, and accept CONNECT_UNKNOWN if you know their settings.",
+        (f"Name {fields}, so that they are checked. " if missing else "")
+        + f"Look at {' and '.join(unknown)} of the workers, and accept CONNECT_UNKNOWN if you know their settings.",
         happened=f"It is unknown what {' and '.join(unknown)} of the workers are: REST does not tell it.",
-        matters=f"{lost}If a worker is killed, its tasks copy again what they copied since they last stored "
-        f"positions, which {FLUSH_INTERVAL} (60 s by default) bounds.",
+        matters=" ".join(_consequences(missing, settings)),
+    )
+
+
+def _consequences(missing: Mapping[str, str], settings: ConnectSettings) -> Iterator[str]:
+    if missing:
+        yield "If a topic is not compacted or has too few replicas, the workers may forget connectors."
+    if settings.secrets:
+        yield "If a config provider does not know a reference, the tasks fail at the start."
+    yield (
+        "If a worker is killed, its tasks copy again what they copied since they last stored positions, which "
+        f"{FLUSH_INTERVAL} (60 s by default) bounds."
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from kafka_migration.core.connect.connect_tools import ALL_KEYS
 from kafka_migration.core.connections.java_properties import SECRET_PROPERTIES, java_properties
@@ -23,6 +24,7 @@ from kafka_migration.preflight.scene.scene import Scene
 # Stands for a secret in a validation: Connect reads none, and its answer may quote a value.
 PLACEHOLDER = "hidden"
 _REFERENCE = "${"
+_OVERRIDE = re.compile(r"^(producer|consumer|admin)\.override\.")
 # The configurations of all generations differ only in what this package keeps in them.
 FIRST = 1
 
@@ -79,25 +81,36 @@ def is_plain_secret(key: str, value: str) -> bool:
 
 
 def refused_findings(answers: Mapping[str, Mapping[str, tuple[str, ...]]]) -> Findings:
-    """Name each key that workers refuse, with Connect's words; `answers` are the problems by worker and key."""
-    refusing = defaultdict[tuple[str, str], list[str]](list)
+    """Name the keys that workers refuse, with Connect's words; `answers` are the problems by worker and key.
+
+    Keys with the same words are one finding, such as all overrides that a policy forbids.
+    """
+    refusing = defaultdict[str, dict[str, list[str]]](lambda: defaultdict(list))
     for address, problems in answers.items():
         for key, said in problems.items():
-            refusing[key, "; ".join(said)].append(address)
-    for (key, words), addresses in refusing.items():
-        yield _refused(key, words, "" if len(addresses) == len(answers) else f" (by {some(addresses)})")
+            refusing[_words(key, said)][key].append(address)
+    for words, keys in refusing.items():
+        refused_by = sorted({address for addresses in keys.values() for address in addresses})
+        yield _refused(sorted(keys), words, "" if len(refused_by) == len(answers) else f" (by {some(refused_by)})")
 
 
-def _refused(key: str, said: str, which: str) -> Finding:
-    what = "the configuration" if key == ALL_KEYS else f"the setting {key}"
+def _words(key: str, said: Iterable[str]) -> str:
+    """Return what Connect says of a key; a setting of a client is left out, so that a policy says the same of all."""
+    setting = _OVERRIDE.sub("", key)
+    return "; ".join(said).replace(f"'{setting}'", "a setting") if setting != key else "; ".join(said)
+
+
+def _refused(keys: Sequence[str], words: str, which: str) -> Finding:
+    is_whole = list(keys) == [ALL_KEYS]
+    where = "the configuration of the connector" if is_whole else f"{some(keys)} of the connector"
     return Finding(
         Code.CONNECT_CONFIG_REFUSED,
-        "the configuration of the connector" if key == ALL_KEYS else f"setting {key} of the connector",
-        f"{said}{which}",
+        where,
+        f"{words}{which}",
         "a configuration that every worker takes",
         "Change what Connect names: a setting of the migration file, connector.client.config.override.policy of the "
         "workers (All, or an allow list with these settings), exactly.once.source.support of the workers, or the "
         "file of a config provider.",
-        happened=sentence(f"Kafka Connect would refuse {what} of the connector{which}: {said}"),
+        happened=sentence(f"Kafka Connect would refuse {where}{which}: {words}"),
         matters="Connect would not create the connector, so nothing would be copied.",
     )

@@ -191,14 +191,16 @@ def run_checks(
     """Run the checks and return their results in order; one failure does not hide the others.
 
     The checks of files run first. Then the parties are asked at the same time, each in the order of its checks; a check
-    waits for those that it needs. `begins` gets the words of each party (`Asked.words`) before the first of its checks.
+    waits for those that it needs. `begins` gets the words of each party (`Asked.words`) before the first of its checks,
+    unless that does not apply: then the run does not have this party.
     """
     outcomes: _Outcomes = {check.name: Future() for check in checks}
     groups = {words: tuple(group) for words, group in groupby(checks, lambda check: check.party.words)}
     first = {words: group for words, group in groups.items() if words == Asked.FILE.words}
     for at_once in (first, {words: group for words, group in groups.items() if words not in first}):
-        for words in at_once:
-            begins(words)
+        for words, group in at_once.items():
+            if not group[0].unless(scene):
+                begins(words)
         scene.airflow.at_once([partial(_run_in_order, group, scene, outcomes) for group in at_once.values()])
     return _each_right_once([outcome.result() for outcome in outcomes.values()])
 
