@@ -35,10 +35,11 @@ class StubReply(ProcessReply):
 
 @dataclass
 class StubPlace:
-    """Where the stub runs, and what it keeps there."""
+    """Where the stub runs, and what it keeps there. `was_restarted`: it has started a part of the stub again."""
 
     positions: dict[TopicPartition, int] = field(default_factory=dict)
     health: MirrorHealth = field(default_factory=MirrorHealth)
+    was_restarted: bool = False
 
 
 @dataclass
@@ -76,8 +77,9 @@ class StubEngine:
     def ending(self, reply: StubReply) -> ProcessEnding:
         """Judge what its process says; there is no log."""
         if reply.has_stored:
-            return ProcessEnding(HowEnded.ORDERLY)
-        return ProcessEnding(HowEnded.KILLED if reply.killed else HowEnded.UNKNOWN)
+            return ProcessEnding(HowEnded.ORDERLY, resent=self.place.was_restarted)
+        how = HowEnded.KILLED if reply.killed else HowEnded.UNKNOWN
+        return ProcessEnding(how, resent=self.place.was_restarted)
 
     def position_topics(self) -> tuple[str, ...]:
         """Keep positions in no topic."""

@@ -11,8 +11,11 @@ from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.migration.engine_table import ROWS, Ability
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.host import OpenedMirror
+from kafka_migration.core.stored.stored_documents import Stored
+from kafka_migration.core.watching.watch import Outcome
 from tests.contract.stub_engine import StubEngine, StubMirror, StubPlace, StubProcess
 from tests.steps.world import FOUR_RECORDS, P0, World
+from tests.stored_examples import watch_ended
 
 NO_HOST = "the stub runs on no host"
 
@@ -50,6 +53,25 @@ def test_killed_generation_without_log_is_not_graceful(hostless: World) -> None:
     hostless.do("stop_mirror")
 
     assert not hostless.certified.graceful
+
+
+def test_part_that_was_started_again_makes_the_ending_unclean(hostless: World) -> None:
+    """Records may be on the target twice anywhere, so its growth shows no record ahead, although the end was in order.
+
+    The position is the stored one: a part that is cut off may store a lower one after the watch has seen a higher one.
+    """
+    engine = hostless.run.engine
+    assert isinstance(engine, StubEngine)
+    engine.place.was_restarted = True
+    hostless.run.evidence.write(Stored.WATCH, watch_ended(Outcome.DRAINED, proved={P0: 4}))
+    engine.place.positions[P0] = 3
+    hostless.target.produce("orders", 0, *FOUR_RECORDS[2:])
+    hostless.do("stop_mirror")
+    stop = hostless.certified
+
+    assert (False, True, {}) == (stop.graceful, stop.resent, stop.ahead_records)
+    assert (3, 6) == (stop.mirror_positions[P0], stop.target_end_offsets[P0])
+    assert "a part of it was started again before" in stop.reason
 
 
 def test_checks_of_the_host_do_not_apply(hostless: World) -> None:

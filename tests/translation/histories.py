@@ -1,4 +1,7 @@
-"""Random histories of a copy: generations of MirrorMaker, some of them killed, aborted records, cleaners, groups."""
+"""Random histories of a copy: generations of MirrorMaker, some of them killed, aborted records, cleaners, groups.
+
+Where MirrorMaker has several tasks, one of them may be started again before its generation ends.
+"""
 
 from __future__ import annotations
 
@@ -103,11 +106,17 @@ class _Making:
 
     def generation(self, *, is_killed: bool) -> None:
         """Copy from the stored positions on; a killed generation has stored less than it sent."""
-        rng = self.rng
         self.began.append(Began(dict(self.stored), {n: log.end for n, log in self.target.items()}))
-        sent, copies = dict(self.stored), []
-        most = 1000 if not is_killed and rng.random() < 0.7 else rng.randrange(12)
-        while most and (unfinished := [n for n, log in self.source.items() if sent[n] < log.end]):
+        for _ in range(self.rng.choice((0, 0, 0, 1, 2))):
+            task = {n for n in self.source if self.rng.random() < 0.5}
+            self.lives(task, is_killed=True, most=self.rng.randrange(12))
+        most = 1000 if not is_killed and self.rng.random() < 0.7 else self.rng.randrange(12)
+        self.lives(set(self.source), is_killed=is_killed, most=most)
+
+    def lives(self, task: set[int], *, is_killed: bool, most: int) -> None:
+        """Let what copies these source partitions send so many records; then it is stopped, or killed."""
+        rng, sent, copies = self.rng, dict(self.stored), []
+        while most and (unfinished := [n for n in sorted(task) if sent[n] < self.source[n].end]):
             number = rng.choice(unfinished)
             offset, record = next(self.source[number].read(sent[number]), (None, None))
             if offset is not None and record is not None:

@@ -13,6 +13,7 @@ from kafka_migration.core.groups.offsets_plan import GroupPlan
 from kafka_migration.core.kafka.records import RecordPrint
 from kafka_migration.core.ledger.generations import Comparison, GenerationStart, Judgement, ReadOffsets, StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.mirror.mirror_process import HowEnded, ProcessEnding
 from kafka_migration.core.translation.by_partition import (
     OffsetRange,
     Position,
@@ -55,10 +56,21 @@ class LivedPartition:
         for _ in range(self.chance.randrange(1, 9)):
             self.source.append(HOLE if self.chance.random() < 0.3 else self.chance.choice(letters))
 
-    def copy(self, reached: int, stored: int | None = None, *, retries: bool = False) -> None:
-        """Let a generation copy up to an offset; a killed one stored a lower one, a retry sends a batch once more."""
+    def copy(
+        self,
+        reached: int,
+        stored: int | None = None,
+        *,
+        retries: bool = False,
+        restarts: Sequence[tuple[int, int]] = (),
+    ) -> None:
+        """Let a generation copy up to an offset; a killed one stored a lower one, a retry sends a batch once more.
+
+        :param restarts: where its task was before each restart within the generation, and from where it sent again
+        """
         number, start, target_start = len(self.spans) + 1, self.position, len(self.target)
-        sent = [record for record in self.source[start:reached] if record is not HOLE]
+        begins, ends = [start, *(again for _, again in restarts)], [*(at for at, _ in restarts), reached]
+        sent = [r for begin, end in zip(begins, ends, strict=True) for r in self.source[begin:end] if r is not HOLE]
         if retries and sent:
             at, size = self.chance.randrange(len(sent)), self.chance.randint(1, 3)
             sent[at + size : at + size] = sent[at : at + size]
@@ -66,16 +78,31 @@ class LivedPartition:
         self.position = reached if stored is None else stored
         self.entries.append(GenerationStart(number, RUN, AT, {P0: start}, {P0: target_start}).to_document())
         ends = {P0: self.position}, {P0: len(self.target)}
-        self.entries.append(StopCertificate(number, RUN, AT, stored is None, 143, "x", *ends).to_document())
+        ending = ProcessEnding(HowEnded.KILLED if stored is not None else HowEnded.ORDERLY, resent=bool(restarts))
+        stop = StopCertificate(number, RUN, AT, ending.is_clean, 143, "x", *ends, resent=ending.resent)
+        self.entries.append(stop.to_document())
         self.spans.append((start, self.position, target_start, len(self.target)))
 
-    def copy_somehow(self) -> None:
-        """Let a generation copy everything in order, or be killed anywhere."""
+    def copy_somehow(self, most_restarts: int = 0) -> None:
+        """Let a generation copy everything in order, or be killed anywhere; before that its task may be restarted."""
         end, retries = len(self.source), self.chance.random() < 0.15
+        restarts = self._restarts(self.chance.randint(0, most_restarts))
+        low = restarts[-1][1] if restarts else self.position
         if self.chance.random() < 0.5:
-            return self.copy(end, retries=retries)
-        reached = self.chance.randint(self.position, end)
-        return self.copy(reached, self.chance.randint(self.position, reached), retries=retries)
+            return self.copy(end, retries=retries, restarts=restarts)
+        reached = self.chance.randint(low, end)
+        stored = self.chance.randint(low, reached)
+        return self.copy(reached, stored, retries=retries, restarts=restarts)
+
+    def _restarts(self, count: int) -> list[tuple[int, int]]:
+        """Return restarts of a task; its stored position never goes back."""
+        made: list[tuple[int, int]] = []
+        low = self.position
+        for _ in range(count):
+            at = self.chance.randint(low, len(self.source))
+            low = self.chance.randint(low, at)
+            made.append((at, low))
+        return made
 
     def judge(self, *, whole: bool) -> None:
         """Let a validation read every generation by itself, or all as one range; records sent twice are a warning."""
@@ -166,14 +193,17 @@ def _digest(records: Sequence[str]) -> str:
     return hashlib.sha256("|".join(records).encode()).hexdigest()
 
 
-def lived(chance: random.Random, *, may_purge: bool) -> LivedPartition:
-    """Return a partition that was copied by some generations, the last of them to the end, and then judged."""
+def lived(chance: random.Random, *, may_purge: bool, most_restarts: int = 0) -> LivedPartition:
+    """Return a partition that was copied by some generations, the last of them to the end, and then judged.
+
+    :param most_restarts: how often at most the task of a generation was started again before that ended
+    """
     partition = LivedPartition(chance)
     letters = chance.choice(["ab", "abc", "a", "abcdefghijklmnopqrstuvwxyz"])
     partition.delete_before_the_copy(chance.choice([0, 0, chance.randint(1, 5)]))
     for _ in range(chance.randint(1, 4)):
         partition.grow(letters)
-        partition.copy_somehow()
+        partition.copy_somehow(most_restarts)
     partition.copy(len(partition.source))
     for whole in chance.choice([(True,), (False,), (False, True)]):
         partition.judge(whole=whole)

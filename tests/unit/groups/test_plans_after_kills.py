@@ -36,11 +36,11 @@ def planned(partition: LivedPartition, offset: int) -> tuple[str, OffsetsMove | 
     return ("exact" if place == held_by_none else "early"), move
 
 
-def tried(seed: int, plans: int, *, may_purge: bool) -> Counter[str]:
+def tried(seed: int, plans: int, *, may_purge: bool, most_restarts: int = 0) -> Counter[str]:
     """Return how many plans were exact, early and refused."""
     chance, outcomes = random.Random(seed), Counter[str]()
     while outcomes.total() < plans:
-        partition = lived(chance, may_purge=may_purge)
+        partition = lived(chance, may_purge=may_purge, most_restarts=most_restarts)
         offset = chance.randint(0, len(partition.source))
         outcomes[planned(partition, offset)[0]] += 1
     return outcomes
@@ -59,11 +59,25 @@ def test_no_plan_skips_a_record_after_deletions() -> None:
     assert outcomes["exact"] > PLANS // 2
 
 
+def test_every_plan_after_restarts_within_a_generation_is_the_best_place() -> None:
+    """Records that a task sent again before its generation ended make no difference, wherever they are in its range."""
+    assert {"exact": PLANS} == tried(4, PLANS, may_purge=False, most_restarts=3)
+
+
+def test_no_plan_skips_a_record_after_restarts_and_deletions() -> None:
+    """Where a cluster has deleted records too, a plan may be early and then says so; it never skips a record."""
+    outcomes = tried(5, PLANS, may_purge=True, most_restarts=3)
+
+    assert PLANS == outcomes.total()
+    assert outcomes["exact"] > PLANS // 2
+
+
 @pytest.mark.campaign
+@pytest.mark.parametrize("most_restarts", [0, 3])
 @pytest.mark.parametrize("may_purge", [False, True])
-def test_many_plans_skip_nothing(may_purge: bool) -> None:
+def test_many_plans_skip_nothing(may_purge: bool, most_restarts: int) -> None:
     """The same rules hold for many more histories."""
-    outcomes = tried(3, MANY_PLANS, may_purge=may_purge)
+    outcomes = tried(3, MANY_PLANS, may_purge=may_purge, most_restarts=most_restarts)
     log.info("%d plans, may_purge=%s: %s, skipped 0", MANY_PLANS, may_purge, dict(outcomes))
 
     assert may_purge or {"exact": MANY_PLANS} == outcomes

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -20,7 +20,7 @@ from kafka_digest.position.blocks import Block, compare_blocks
 from kafka_digest.position.pieces import Measured, sent_again
 from kafka_digest.reading.read_windows import LogBounds, WindowPlan, plan_window
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.ledger.generations import Generation, GenerationStart, Judgement, StopCertificate, Window
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Tolerance
@@ -59,7 +59,7 @@ class Life:
     alphabet: int
     source: list[Record | None] = field(default_factory=list)
     log_start: int = 0
-    target: list[Record] = field(default_factory=list)
+    target: list[Record | None] = field(default_factory=list)
     sent: list[int] = field(default_factory=list)
     stored: int | None = None
     entries: Entries = field(default_factory=Entries)
@@ -83,7 +83,7 @@ class Life:
             if self.transactions and self.rng.random() < 0.5:
                 self.source.append(None)
 
-    def _held(self, offset: int) -> int:
+    def held(self, offset: int) -> int:
         """Return the first offset from here on that holds a record; the end if there is none."""
         rest = range(offset, len(self.source))
         return next((o for o in rest if self.source[o] is not None), len(self.source))
@@ -105,7 +105,7 @@ class Life:
                 self.target.append(record)
                 self.sent.append(offset)
         self.stored = stored
-        position = self._held(max(begin, stored or 0))
+        position = self.held(max(begin, stored or 0))
         ahead = len(self.target) - target_start - (position - begin)
         stop = StopCertificate(
             number,
@@ -127,32 +127,12 @@ class Life:
 
     def judge(self, *, whole: bool = False) -> TopicVerdict | None:
         """Validate what is pending, or everything, as a run does; `None` without anything to judge."""
-        ledger, number = self.ledger, len(self.entries)
-        replays = Replays(ledger, by_key=False)
-        chosen = ledger.generations if whole else ledger.pending_generations
-        generations = replays.with_unproved(chosen)
-        if not generations:
+        judged = judge(self.entries, self.measured, {PLACE: len(self.target)}, whole=whole)
+        if judged is None:
             return None
-        windows = delta_windows(generations, replays)
-        if whole:
-            windows = whole_windows(ledger, [TOPIC], {PLACE: len(self.target)})
-        result = ValidationResult("4", "t", "t", tuple(self.measured(window) for window in windows))
-        (verdict,) = judge_topics(result, events={TOPIC: _events(generations)}, tolerance=MANY)
-        self.entries.append(
-            Judgement(
-                f"d/{number}#1",
-                "t",
-                whole,
-                tuple(g.number for g in generations),
-                {TOPIC: verdict.verdict},
-                {TOPIC: verdict.source_records},
-                POSITION_DIGEST,
-                comparisons_of(result, {TOPIC: verdict.verdicts}, whole=whole),
-            ).to_document()
-        )
-        self.is_blind |= any(p.unreadable for p in result.partitions)
-        self.runs.append(verdict)
-        return verdict
+        self.is_blind |= judged.is_blind
+        self.runs.append(judged.verdict)
+        return judged.verdict
 
     # What the Spark job does.
 
@@ -161,7 +141,8 @@ class Life:
         document = window.to_document()
         ends = len(self.source), len(self.target)
         bounds = [
-            {(TOPIC, 0): LogBounds(start, end, end)} for start, end in zip((self.log_start, 0), ends, strict=True)
+            {(TOPIC, window.partition): LogBounds(start, end, end)}
+            for start, end in zip((self.log_start, 0), ends, strict=True)
         ]
         plan = plan_window(document, *bounds)
         (one,) = self._compare([plan], None)
@@ -225,8 +206,47 @@ class Life:
         return None if found is None else FirstDifference.from_document(found.to_document())
 
 
+class Judged(NamedTuple):
+    """The verdict of a run, and whether a part of its windows could not be read."""
+
+    verdict: TopicVerdict
+    is_blind: bool
+
+
+def judge(
+    entries: Entries, measured: Callable[[Window], PartitionResult], target_ends: Offsets, *, whole: bool
+) -> Judged | None:
+    """Validate what is pending, or everything, as a run does, and record it; `None` without anything to judge."""
+    ledger, number = entries.ledger, len(entries)
+    replays = Replays(ledger, by_key=False)
+    chosen = ledger.generations if whole else ledger.pending_generations
+    generations = replays.with_unproved(chosen)
+    if not generations:
+        return None
+    windows = delta_windows(generations, replays)
+    if whole:
+        windows = whole_windows(ledger, [TOPIC], target_ends)
+    result = ValidationResult("4", "t", "t", tuple(measured(window) for window in windows))
+    (verdict,) = judge_topics(result, events={TOPIC: _events(generations)}, tolerance=MANY)
+    entries.append(
+        Judgement(
+            f"d/{number}#1",
+            "t",
+            whole,
+            tuple(g.number for g in generations),
+            {TOPIC: verdict.verdict},
+            {TOPIC: verdict.source_records},
+            POSITION_DIGEST,
+            comparisons_of(result, {TOPIC: verdict.verdicts}, whole=whole),
+        ).to_document()
+    )
+    return Judged(verdict, any(p.unreadable for p in result.partitions))
+
+
 def _events(generations: Sequence[Generation]) -> GenerationEvents:
-    return GenerationEvents(killed={g.number for g in generations if g.was_killed})
+    return GenerationEvents(
+        killed={g.number for g in generations if g.was_killed}, resent={g.number for g in generations if g.has_resent}
+    )
 
 
 def row_of(side: int, offset: int, record: Record) -> dict[str, Any]:

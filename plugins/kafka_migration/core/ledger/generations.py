@@ -151,9 +151,12 @@ class StopCertificate(Document):
     is known to have; the next start sends them again. There may be more if the source's offsets have holes. `gone` are
     topics that no longer existed, and `recreated` topics that were deleted and created again, by cluster.
     `held_back` are source offsets after an open transaction: not copied yet. `last_record_at` is the newest timestamp
-    (ISO 8601) of the last copied source records; `None`: unknown.
+    (ISO 8601) of the last copied source records; `None`: unknown. `resent`: a part of MirrorMaker was started again
+    within the generation, so records may be on the target again at any place of its range. It is never graceful, and
+    offsets do not show how far it came.
     """
 
+    ADDED: ClassVar[frozenset[str]] = frozenset({"resent"})
     OMITTED: ClassVar[frozenset[str]] = frozenset({"last_record_at"})
 
     generation: int
@@ -171,6 +174,7 @@ class StopCertificate(Document):
     recreated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     held_back: Ranges = field(default_factory=dict)
     last_record_at: str | None = None
+    resent: bool = False
     kind: Literal["generation-stopped"] = "generation-stopped"
 
     def words(self, local: LocalTime) -> str:
@@ -215,6 +219,11 @@ class Generation:
     def was_killed(self) -> bool:
         """Whether it ended ungracefully; such a process may have sent more than its positions show."""
         return self.stop is not None and not self.stop.graceful
+
+    @property
+    def has_resent(self) -> bool:
+        """Whether it may have sent records again at any place of its range; such a generation `was_killed` too."""
+        return self.stop is not None and self.stop.resent
 
     @property
     def topics(self) -> frozenset[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from types import MappingProxyType
 
 from kafka_migration.core.findings.codes import Code
@@ -56,7 +57,7 @@ def judge_partition(
     judged = _judged_by_records(result, events, tolerance)
     if events.lengths is None:
         return judged
-    surplus = surplus_in_place(result.window, events.lengths, events.killed)
+    surplus = surplus_in_place(result.window, events.lengths, events.killed, events.resent)
     return surplus.applied_to(judged, _subject(result.window), _counts(result))
 
 
@@ -68,8 +69,8 @@ def _judged_by_records(
         return Verdict.PASS, None
     found = result.differences and result.differences.known
     good = _explained(result, found, tolerance, events)
-    is_tail_of_killed = (last in events.killed or _may_continue(result)) and (
-        (difference is not None and difference.is_target_tail) or _is_tail(result, found)
+    is_tail_of_killed = (last in events.killed or _may_continue(result, events)) and (
+        (difference is not None and difference.is_target_tail) or _is_tail(result, found, events)
     )
     if result.unreadable and (good is not None or is_tail_of_killed or _is_rest_equal(result, found)):
         return Verdict.NOT_VERIFIABLE, _unreadable_finding(result)
@@ -102,7 +103,7 @@ def _explained(
     return good
 
 
-def _may_continue(result: PartitionResult) -> bool:
+def _may_continue(result: PartitionResult, events: GenerationEvents) -> bool:
     """Whether a killed generation may have sent records that the ones after it have not passed yet.
 
     Its source range has as many offsets as records were sent, so each hole of the source may have brought it further.
@@ -110,19 +111,29 @@ def _may_continue(result: PartitionResult) -> bool:
     window = result.window
     if not window.pieces or result.differences is None:
         return False
-    *killed, last = window.pieces
+    *_, last = window.pieces
     holes = window.source_end - window.source_start - result.source.records
     extra = (d.target_offset for d in result.differences.first if d.kind.is_foreign)
-    is_passed = all(piece.source_end + holes <= last.source_end for piece in killed)
+    is_passed = all(end + holes <= last.source_end for end in _furthest_ends(window, events))
     # Records that the source has deleted since are extra too, also where the last piece sent them.
     is_cut = result.source_unreadable is not None
     return not is_passed and (is_cut or all(offset is not None and offset < last.target_start for offset in extra))
 
 
-def _is_tail(result: PartitionResult, found: Differences | None) -> bool:
+def _furthest_ends(window: Window, events: GenerationEvents) -> Iterator[int]:
+    """Yield the source offset up to which each killed piece may have been sent, if the source has no holes.
+
+    Of one that sent records again within itself, only the number of records on the target is known.
+    """
+    for piece, later in pairwise(window.pieces):
+        sent = later.target_start - piece.target_start if piece.generation in events.resent else 0
+        yield max(piece.source_end, piece.source_start + sent)
+
+
+def _is_tail(result: PartitionResult, found: Differences | None, events: GenerationEvents) -> bool:
     """Whether the target only has additional records, apart from records that were deleted or sent again."""
     damage = result.differences.damage if result.differences else frozenset()
-    is_mixed = bool(result.window.pieces) or any(kind.is_compacted or kind.is_unknown for kind in damage)
+    is_mixed = bool(result.window.pieces or events.resent) or any(k.is_compacted or k.is_unknown for k in damage)
     # Without ranks, because a side has deleted the beginning, only the keys show a tail.
     return is_tail(found) and (is_mixed or result.first_difference is None)
 

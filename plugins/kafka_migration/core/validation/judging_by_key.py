@@ -94,12 +94,17 @@ def _lengths(generation: Generation, topic: str) -> dict[int, int]:
     return found
 
 
-def surplus_in_place(window: Window, lengths: Lengths, killed: Iterable[int]) -> Surplus:
+def surplus_in_place(
+    window: Window, lengths: Lengths, killed: Collection[int], resent: Collection[int] = ()
+) -> Surplus:
     """Return the surplus of a window of a copy that keeps partitions.
 
     :param lengths: of the generations that it covers
+    :param killed: those of them that ended ungracefully
+    :param resent: those of them that may have sent records again at any place: this explains all that they have more
     """
     replayed = sum(max(0, earlier.source_end - later.source_start) for earlier, later in pairwise(window.pieces))
+    replayed += sum(max(0, mine.get(window.partition, 0)) for g, mine in lengths.items() if g in resent)
     graceful = (mine.get(window.partition, 0) for g, mine in lengths.items() if g not in killed)
     return _surplus([window], replayed, graceful)
 
@@ -123,6 +128,7 @@ class GenerationEvents:
     """The ledger's events of the generations that a comparison covers.
 
     :param killed: those that ended ungracefully
+    :param resent: those of them that may have sent records again at any place of their ranges
     :param grown: those during which the target got partitions
     :param lengths: of topics whose target offsets are each a record that was sent and may be gone; else empty
     """
@@ -130,6 +136,7 @@ class GenerationEvents:
     killed: Collection[int] = ()
     grown: Collection[int] = ()
     lengths: Lengths | None = None
+    resent: Collection[int] = ()
 
     def limited_to(self, generations: range, also_killed: Collection[int] = ()) -> GenerationEvents:
         """Return the events of these generations, with others that were killed."""
@@ -137,11 +144,14 @@ class GenerationEvents:
             {*also_killed, *(g for g in self.killed if g in generations)},
             {g for g in self.grown if g in generations},
             None if self.lengths is None else {g: each for g, each in self.lengths.items() if g in generations},
+            {g for g in self.resent if g in generations},
         )
 
     def was_replayed(self, last: int) -> bool:
-        """Whether a generation that was killed was followed by another of those compared."""
-        return any(generation < last for generation in self.killed)
+        """Whether a generation of those compared sent records again: one that was killed was followed by another, or
+        the same one did so.
+        """
+        return bool(self.resent) or any(generation < last for generation in self.killed)
 
 
 UNEVENTFUL = GenerationEvents()

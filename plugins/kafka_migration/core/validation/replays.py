@@ -134,9 +134,11 @@ class Replays(Past):
         return all(self._is_equal(g, window) for g in chain[:1] for window in copied_windows(g))
 
     def _is_equal(self, generation: Generation, window: Window) -> bool:
-        """Whether a window was found equal, and every offset is a record if the target has some after the position."""
+        """Whether a window was found equal, and every offset is a record if the target may have some after the
+        position.
+        """
         ahead = generation.stop.ahead_records if generation.stop else {}
-        is_simple = not ahead.get(TopicPartition(window.topic, window.partition))
+        is_simple = not ahead.get(TopicPartition(window.topic, window.partition)) and not generation.has_resent
         for comparison, read in self._readings(window):
             if not comparison.verdict.is_good:
                 return False

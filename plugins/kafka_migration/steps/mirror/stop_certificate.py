@@ -59,9 +59,11 @@ def certify(
     # A partition that the start did not know was added since, and begins at offset 0.
     begin = {p: start.mirror_positions.get(p, 0) for p in state.mirror_positions}
     lived = reply.generation == generation.number
-    distrusted = lived and ending.distrusts_positions
-    reached = expected_next(expected_next(begin, state.stored, watched.proved), proved, {})
-    positions = begin if distrusted else _positions(run, state, reached)
+    distrusted, resent = lived and ending.distrusts_positions, lived and ending.resent
+    stored = expected_next(begin, state.stored, {})
+    reached = expected_next(stored, watched.proved, proved)
+    # A part of MirrorMaker that was cut off may store an older position late; the next start begins there.
+    positions = begin if distrusted else _positions(run, state, stored if resent else reached)
     due = _due_ends(start, begin, positions)
     target_ends = {**state.target_end_offsets, **{p: end for p, end in due.items() if p.topic not in target}}
     # What a distrusted process sent is sent again, as after a kill.
@@ -69,8 +71,12 @@ def certify(
     grown = {p: end - start.target_end_offsets.get(p, 0) for p, end in target_ends.items()}
     gaps = {**watched.gaps, **gaps_of(positions, state.source_log_start)}
     last_copied = _last_copied(run, state)
-    lost = Lost(gaps, begin, positions, grown, graceful)
-    remarks = {"never started": not lived, "its positions are not trusted": distrusted}
+    lost = Lost(gaps, begin, positions, grown, graceful, resent)
+    remarks = {
+        "never started": not lived,
+        "its positions are not trusted": distrusted,
+        "a part of it was started again before": resent,
+    }
     return StopCertificate(
         generation=generation.number,
         run=run.identity.holder,
@@ -88,11 +94,12 @@ def certify(
             source_topic_ids={**state.source_topic_ids, **start.source_topic_ids},
         ),
         gaps=without_copied(lost.gaps, lost.reached(run, state.source_log_start) if lost.gaps else {}),
-        ahead_records={} if distrusted else _ahead(run, due, target_ends),
+        ahead_records={} if distrusted or resent else _ahead(run, due, target_ends),
         gone=_named({side: topics - present.keys() for side, present in described.items()}),
         recreated=_named(recreated),
         held_back=read_held_back(run, tuple(state.source_end_offsets)),
         last_record_at=_newest(last_copied.values(), run.clock.now()),
+        resent=resent,
     )
 
 
@@ -178,7 +185,8 @@ def _fingerprints(
 class Lost(NamedTuple):
     """What the source deleted before MirrorMaker had stored it as copied, and what is known about the copy before.
 
-    `grown` are the target's new records.
+    `grown` are the target's new records. `resent`: they may hold records more than once at any place, so their number
+    says nothing.
     """
 
     gaps: Ranges
@@ -186,6 +194,7 @@ class Lost(NamedTuple):
     positions: Offsets
     grown: Offsets
     graceful: bool
+    resent: bool = False
 
     def reached(self, run: MigrationRun, log_start: Offsets) -> dict[TopicPartition, int]:
         """Return up to which offsets records were copied before a gap, where the target's growth shows it.
@@ -194,7 +203,7 @@ class Lost(NamedTuple):
         per record: by those before the gap, and by those after it, as far as the source still holds them. If the
         source's offsets have holes, the true offset is higher.
         """
-        if not run.migration.keeps_offsets:
+        if self.resent or not run.migration.keeps_offsets:
             return {}
         held = {p: end for p, (_, end) in self.gaps.items() if log_start.get(p, end + 1) <= end}
         after = self._after_gap(run, held) if self.graceful else {p: 0 for p in held if _has_none_from(run, p, held[p])}

@@ -177,6 +177,7 @@ def _events(ledger: Ledger, compared: Collection[int], one_sent_each: Collection
     return {
         topic: GenerationEvents(
             killed={g.number for g in generations if g.was_killed},
+            resent={g.number for g in generations if g.has_resent},
             grown={g.number for g in generations if g.grown_topics},
             lengths=lengths_of(generations, topic) if topic in one_sent_each else None,
         )
