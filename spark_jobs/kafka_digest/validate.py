@@ -86,7 +86,8 @@ def _compared(
     killed = frozenset(request.get("killed_generations", ()))
     if request["digest"] == key_digest.DIGEST:
         return KeyJob(clusters, file, killed).run(plans)
-    return PositionJob(clusters, file, request["block_records"], killed).run(plans), []
+    resent = frozenset(request.get("resent_generations", ()))
+    return PositionJob(clusters, file, request["block_records"], killed, resent).run(plans), []
 
 
 def _untimed(request: Mapping[str, Any]) -> dict[str, frozenset[str]]:

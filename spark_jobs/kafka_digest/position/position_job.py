@@ -25,9 +25,11 @@ from kafka_digest.position.blocks import (
 )
 from kafka_digest.position.classify import Difference
 from kafka_digest.position.locate_differences import LOOK_AHEAD_RECORDS, DrillCase, differing_blocks, first_differences
+from kafka_digest.position.locate_runs import continued
 from kafka_digest.position.pieces import Again, Measured, sent_again
 from kafka_digest.position.position_digest import block_rows
 from kafka_digest.position.rest_in_order import MAX_MASKS, first_records, masks_of, without_explained
+from kafka_digest.position.restarts import Parted, Restarts
 from kafka_digest.reading.isolation import Isolation, LostWindows, Reader, as_far_as_possible
 from kafka_digest.reading.kafka_clusters import SIDES, Clusters
 from kafka_digest.reading.read_windows import SideRange, WindowPlan, in_rounds
@@ -141,12 +143,17 @@ class BlockComparison:
 
 @dataclass(frozen=True)
 class PositionJob:
-    """Compares each partition with the partition of the same number."""
+    """Compares each partition with the partition of the same number.
+
+    :param killed: generations that ended ungracefully
+    :param resent: generations that may have sent records again at any place of their ranges
+    """
 
     clusters: Clusters
     file: DifferenceFile
     block_records: int
     killed: Collection[int] = ()
+    resent: Collection[int] = ()
     isolation: Isolation = field(default_factory=Isolation)
 
     def run(self, plans: Sequence[WindowPlan]) -> list[dict[str, Any]]:
@@ -208,22 +215,43 @@ class PositionJob:
 
     def _sent_again(self, measured: Sequence[Measured]) -> dict[int, Again]:
         """Return what was sent again, by window; nothing if the pieces cannot be read again."""
+        restarts = Restarts(
+            self.resent, self._parted, lambda asked: continued(self.clusters.session, self.clusters.read, asked)
+        )
         try:
-            return sent_again(measured, self._measured_apart)
+            return sent_again(measured, self._measured_apart, restarts)
         except JobError as error:
             tell(str(error))
             return {}
 
     def _measured_apart(self, plans: Sequence[WindowPlan], limits: Sequence[int] | None = None) -> list[Measured]:
         """Compare ranges that may share partitions; `limits` are the most records to read of each source range."""
+        rounds = self._rounds(plans, limits)
+        found = {id(one.plan): one for blocks, together in rounds for one in blocks.measured(together)}
+        return [found[id(plan)] for plan in plans]
+
+    def _parted(self, plans: Sequence[WindowPlan], limits: Sequence[int]) -> list[Parted | None]:
+        """Return where the sides of ranges part, `None` if they are equal; see `_measured_apart`."""
+        found: dict[int, Parted | None] = {}
+        for blocks, together in self._rounds(plans, limits):
+            measured = blocks.measured(together)
+            first = blocks.differences(measured)
+            for number, one in enumerate(measured):
+                at = first.get(number)
+                parted = Parted(None, None) if at is None else Parted(at.source_offset, at.target_offset)
+                found[id(one.plan)] = parted if one.differs else None
+        return [found[id(plan)] for plan in plans]
+
+    def _rounds(
+        self, plans: Sequence[WindowPlan], limits: Sequence[int] | None
+    ) -> Iterator[tuple[BlockComparison, list[WindowPlan]]]:
+        """Yield ranges that share no partition, and what compares them."""
         most = {id(plan): limit for plan, limit in zip(plans, limits or ())}
-        found: dict[int, Measured] = {}
         for together in in_rounds(plans):
             read: Reader = self.clusters.read
             if limits is not None:
                 read = first_records(read, {plan.source.place: most[id(plan)] for plan in together})
-            found |= {id(one.plan): one for one in self._blocks_read_by(read).measured(together)}
-        return [found[id(plan)] for plan in plans]
+            yield self._blocks_read_by(read), together
 
     def _remainders(self, compacted: Sequence[tuple[WindowPlan, Unit]]) -> Iterator[tuple[WindowPlan, dict[str, Any]]]:
         """Compare the rest of windows in which compaction explains all differences; return the result per window.

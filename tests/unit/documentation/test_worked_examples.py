@@ -122,8 +122,8 @@ def record(letter: str) -> Record:
     return ord("C" if letter == "X" else letter), ord(letter)
 
 
-def letters(records: list[Record]) -> str:
-    return " ".join(chr(value) for _, value in records)
+def letters(records: list[Record | None]) -> str:
+    return " ".join(chr(record[1]) for record in records if record)
 
 
 def row_of(target: str, verdict: TopicVerdict) -> list[str]:

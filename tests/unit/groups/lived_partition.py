@@ -69,8 +69,8 @@ class LivedPartition:
         :param restarts: where its task was before each restart within the generation, and from where it sent again
         """
         number, start, target_start = len(self.spans) + 1, self.position, len(self.target)
-        begins, ends = [start, *(again for _, again in restarts)], [*(at for at, _ in restarts), reached]
-        sent = [r for begin, end in zip(begins, ends, strict=True) for r in self.source[begin:end] if r is not HOLE]
+        begins, left = [start, *(again for _, again in restarts)], [*(at for at, _ in restarts), reached]
+        sent = [r for begin, end in zip(begins, left, strict=True) for r in self.source[begin:end] if r is not HOLE]
         if retries and sent:
             at, size = self.chance.randrange(len(sent)), self.chance.randint(1, 3)
             sent[at + size : at + size] = sent[at : at + size]

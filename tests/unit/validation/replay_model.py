@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -18,6 +19,7 @@ from kafka_digest.keys.align_tasks import SOURCE, TARGET, Circumstances, differe
 from kafka_digest.position import classify
 from kafka_digest.position.blocks import Block, compare_blocks
 from kafka_digest.position.pieces import Measured, sent_again
+from kafka_digest.position.restarts import Continuation, Parted, Restarts, chosen
 from kafka_digest.reading.read_windows import LogBounds, WindowPlan, plan_window
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
@@ -65,6 +67,7 @@ class Life:
     entries: Entries = field(default_factory=Entries)
     runs: list[TopicVerdict] = field(default_factory=list)
     is_blind: bool = False
+    resent: Collection[int] = ()
 
     def __post_init__(self) -> None:
         self.rng = random.Random(self.seed)
@@ -154,7 +157,8 @@ class Life:
         )
         if plan.is_whole and not one.differs:
             return entry
-        if again := sent_again([one], self._compare).get(0):
+        restarts = Restarts(self.resent, self._parted, self._continued)
+        if again := sent_again([one], self._compare, restarts).get(0):
             first = FirstDifference(DifferenceKind.DUPLICATE, again.source_offset, again.target_offset, (), "again")
             found = Differences({first.kind: again.records}, ())
             return replace(entry, first_difference=first, differences=found, rest_in_order=True)
@@ -173,6 +177,23 @@ class Life:
             source = _blocks(self.rows("source", plan.source.start, plan.source.end)[:limit])
             target = _blocks(self.rows("target", plan.target.start, plan.target.end))
             found.append(Measured(plan, source, target, compare_blocks(source, target)))
+        return found
+
+    def _parted(self, plans: Sequence[WindowPlan], limits: Sequence[int]) -> list[Parted | None]:
+        return [self._first_places(plan, limit) for plan, limit in zip(plans, limits, strict=True)]
+
+    def _first_places(self, plan: WindowPlan, limit: int) -> Parted | None:
+        ours = self.rows("source", plan.source.start, plan.source.end)[:limit]
+        theirs = self.rows("target", plan.target.start, plan.target.end)
+        pairs = list(zip_longest(ours, theirs, fillvalue=(None, None)))
+        return next((Parted(one[0], other[0]) for one, other in pairs if one[1] != other[1]), None)
+
+    def _continued(self, asked: Sequence[Continuation]) -> list[int | None]:
+        found = []
+        for source, target, reached in asked:
+            ours = ((o, hash(r)) for o, r in self.rows("source", source.start, source.end))
+            wanted = [hash(record) for _, record in self.rows("target", target.start, target.end)]
+            found.append(chosen(ours, wanted, reached))
         return found
 
     def _by_key(self, plan: WindowPlan) -> Differences | None:

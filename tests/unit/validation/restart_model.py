@@ -174,7 +174,9 @@ class RestartedLife:
         return judged and judged.verdict
 
     def _measured(self, window: Window) -> PartitionResult:
-        return self.partitions[window.partition].logs.measured(window)
+        logs = self.partitions[window.partition].logs
+        logs.resent = {g.number for g in self.ledger.generations if g.has_resent}
+        return logs.measured(window)
 
 
 def restarted_life(

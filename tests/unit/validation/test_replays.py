@@ -165,6 +165,7 @@ def test_damage_is_found_in_any_piece(histories: int) -> None:
             continue
         rng = random.Random(seed)
         victim = rng.choice(life.target)
+        assert victim is not None
         if rng.random() < 0.5:
             life.target = [record for record in life.target if record != victim]
         else:

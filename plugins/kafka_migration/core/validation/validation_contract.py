@@ -46,7 +46,8 @@ class ValidationRequest(Document):
     """The request of a validation. Several windows of one partition are allowed.
 
     `generations` are those that the windows cover, for the judgement; the job does not read them. `killed_generations`
-    are those of them that ended ungracefully and may have copied more than their windows. `untimed_topics` are topics
+    are those of them that ended ungracefully and may have copied more than their windows, `resent_generations` those
+    that may have sent records again at any place of their ranges. `untimed_topics` are topics
     to which the target assigns new timestamps, so timestamps are not compared. `compacted_topics` are topics of which
     a side may delete records that have a newer one. With `is_uncommitted_copy` MirrorMaker also copied aborted
     transactions. `max_bytes_per_s` limits what each broker of either side sends, `None` for no limit.
@@ -66,6 +67,7 @@ class ValidationRequest(Document):
     is_uncommitted_copy: bool = False
     max_bytes_per_s: int | None = None
     killed_generations: tuple[int, ...] = ()
+    resent_generations: tuple[int, ...] = ()
     schema_ids: Mapping[str, tuple[Part, ...]] = field(default_factory=dict)
     topic_generations: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     kind: Literal["validation-request"] = "validation-request"

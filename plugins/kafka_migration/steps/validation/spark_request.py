@@ -88,6 +88,7 @@ def request_of(run: MigrationRun) -> ValidationRequest:
         is_uncommitted_copy=run.migration.mirror.isolation_level == "read_uncommitted",
         max_bytes_per_s=run.migration.validation.max_bytes_per_s,
         killed_generations=tuple(g.number for g in generations if g.was_killed),
+        resent_generations=tuple(g.number for g in generations if g.has_resent),
         schema_ids=_schema_ids(run.migration, {window.topic for window in windows}),
         topic_generations=_by_topic(generations),
     )
