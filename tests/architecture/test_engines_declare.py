@@ -36,6 +36,8 @@ OTHER_MEANINGS = {
         "adapters/http/http_service.py",  # a time limit
         "adapters/kafka/kafka_groups.py",  # a kind of groups, as in the next file
         "core/kafka/cluster.py",
+        "core/rollback/rollback_planning.py",  # a field, as in the next file
+        "core/waves/wave_file.py",
         "migration_file/json_schema.py",  # a field, here and below
         "migration_file/models.py",
         "preflight/clusters/other_mirrors_check.py",  # a kind of groups

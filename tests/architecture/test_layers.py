@@ -60,7 +60,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "migration": {"documents", "findings", "kafka", "text"},
         "rights": {"findings", "kafka", "migration", "text"},
         "connections": {"findings", "kafka", "migration", "text"},
-        "connect": {"connections", "findings", "kafka", "text"},
+        "connect": {"connections", "findings", "kafka", "migration", "text"},
         "run": {"documents", "findings", "migration", "text"},
         "waves": {"kafka", "migration", "text"},
         "discovery": {"connections", "documents", "findings", "text"},

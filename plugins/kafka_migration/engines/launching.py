@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from kafka_migration.core.connections.client_settings import OAUTH_ENDPOINT
-from kafka_migration.core.connections.java_properties import SECRET_PROPERTIES
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.migration.secret_properties import SECRET_PROPERTIES
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.client_sizes import (
     BATCH_KEY,

@@ -19,11 +19,11 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from kafka_migration.core.connections.java_properties import SECRET_PROPERTIES
 from kafka_migration.core.findings.codes import ACCEPTABLE
 from kafka_migration.core.migration.aliases import ALIAS_FORM, ALIAS_WORDS
 from kafka_migration.core.migration.client_tuning import tuning_problem
 from kafka_migration.core.migration.patterns import pattern_problem
+from kafka_migration.core.migration.secret_properties import SECRET_PROPERTIES
 from kafka_migration.core.migration.settings import NightlySettings
 
 _DURATION = re.compile(r"([0-9]{1,6})([smhd])")

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kafka_migration.core.connect.connect_tools import SOURCE_CONNECTOR
-from kafka_migration.core.connections.java_properties import SECRET_PROPERTIES
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.migration.secret_properties import SECRET_PROPERTIES
 
 BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 # Kafka Connect and its connectors ignore keys that they do not know.

@@ -25,9 +25,6 @@ from kafka_migration.core.findings.errors import Finding, Refused
 
 # The older key formats name the algorithm in the PEM label. PKCS#8 has it inside the key.
 _OLD_KEY = re.compile("-----BEGIN (?:RSA|EC|DSA) PRIVATE KEY-----")
-SECRET_PROPERTIES = frozenset(
-    {"sasl.jaas.config", "ssl.keystore.key", "ssl.key.password", "ssl.keystore.certificate.chain"}
-)
 
 
 def java_properties(connection: str, config: Mapping[str, object]) -> dict[str, str]:

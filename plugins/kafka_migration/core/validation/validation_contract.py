@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.kafka.cluster import IsolationLevel
@@ -47,13 +47,15 @@ class ValidationRequest(Document):
 
     `generations` are those that the windows cover, for the judgement; the job does not read them. `killed_generations`
     are those of them that ended ungracefully and may have copied more than their windows, `resent_generations` those
-    that may have sent records again at any place of their ranges. `untimed_topics` are topics
-    to which the target assigns new timestamps, so timestamps are not compared. `compacted_topics` are topics of which
+    that may have sent records again at any place of their ranges. `untimed_topics` are topics to which the target
+    assigns new timestamps, so timestamps are not compared. `compacted_topics` are topics of which
     a side may delete records that have a newer one. With `is_uncommitted_copy` MirrorMaker also copied aborted
     transactions. `max_bytes_per_s` limits what each broker of either side sends, `None` for no limit.
     `schema_ids` are the parts of the target's records, by target topic, of which the job collects the schema ids.
     `topic_generations` are the generations of each source topic, for the ledger's record of these ids.
     """
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"resent_generations"})
 
     migration: str
     run: str

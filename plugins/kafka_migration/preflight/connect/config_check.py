@@ -7,10 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from kafka_migration.core.connect.connect_tools import ALL_KEYS
-from kafka_migration.core.connections.java_properties import SECRET_PROPERTIES, java_properties
+from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
+from kafka_migration.core.migration.secret_properties import SECRET_PROPERTIES
 from kafka_migration.core.mirror.engine import LaunchFacts
 from kafka_migration.core.text.shortened import sentence, some
 from kafka_migration.engines.engines import engine_of

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from kafka_migration.core.connections.java_properties import SECRET_PROPERTIES, java_properties
+from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import Side
+from kafka_migration.core.migration.secret_properties import SECRET_PROPERTIES
 from kafka_migration.preflight.scene.check import Asked, Findings, check, without_connect
 from kafka_migration.preflight.scene.scene import SIDES, Scene
 
