@@ -7,11 +7,9 @@ as where MirrorMaker runs beside the target, or the target.
 
 from __future__ import annotations
 
-import random
 import tempfile
-import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -19,17 +17,14 @@ from itertools import count, groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from confluent_kafka import Producer
-
+from bench.copies import Topic, cost_of_copy, on_target
 from bench.figures import FIGURES
-from bench.measuring import Cost, median_of, meter, ratio
+from bench.measuring import Cost, median_of, ratio
 from bench.opponents import MIRROR_CONSUMER, MIRROR_FLOW, MIRROR_PRODUCER, MIRROR_TASKS
 from bench.relay import Relay, RelayedCluster, relayed_cluster
 from bench.results import Row
 from bench.sizes import Mirroring as Size
 from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
-from kafka_migration.core.findings.errors import TransientError
-from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.mirror.engine import DEFAULT_MAX_MESSAGE_BYTES, LaunchFacts
 from kafka_migration.core.mirror.host import MirrorLaunch
@@ -40,7 +35,6 @@ from sandbox.kafka import ONE_REPLICA
 from sandbox.parts import HOST
 from tests.live.real_mirror import RealMirror
 
-TIMEOUT_S = 600
 LARGE_BYTES = 20_000
 _FILE = """\
 version: 1
@@ -70,30 +64,6 @@ clusters = {name}-old, {name}-target
 {name}-old->{name}-target.topics = {topic}
 """
 )
-
-
-@dataclass(frozen=True)
-class Topic:
-    """A topic of the source: `count` records of `value_bytes`, which their producer compressed with `codec`."""
-
-    name: str
-    partitions: int
-    count: int
-    value_bytes: int = 100
-    codec: str = "none"
-
-    def fill(self, bootstrap: str) -> None:
-        """Create the topic and write its records."""
-        cluster = ConfluentCluster("bench", {"bootstrap.servers": bootstrap})
-        cluster.create_topics([NewTopic(self.name, self.partitions, 1, {})])
-        settings = {"linger.ms": 50, "queue.buffering.max.messages": 0, "compression.type": self.codec}
-        producer = Producer({"bootstrap.servers": bootstrap, **settings})
-        # Numbers as text can be compressed to about a tenth.
-        noise = random.Random(1).randbytes(self.value_bytes - 12)
-        for number in range(self.count):
-            value = b"%0*d" % (self.value_bytes, number) if self.value_bytes < 1_000 else b"%012d" % number + noise
-            producer.produce(self.name, value, partition=number % self.partitions)
-        assert producer.flush(TIMEOUT_S) == 0
 
 
 class Compared(NamedTuple):
@@ -214,7 +184,7 @@ class World:
         partitions = [TopicPartition(copied, number) for number in range(topic.partitions)]
         mirror = RealMirror(work, self._launch(name, topic, arm, round_trip_ms), base_environment("bench"))
         try:
-            return _cost_of_copy(mirror, topic.count, partial(_arrived, target, partitions))
+            return cost_of_copy(topic.count, partial(on_target, target, partitions), partial(_fault, mirror))
         finally:
             mirror.stop()
             target.delete_topics([copied])
@@ -242,35 +212,9 @@ def _tuning(name: str, tasks: int) -> str:
     return "".join(f"{key} = {value}\n" for key, value in tuning.items())
 
 
-def _cost_of_copy(mirror: RealMirror, records: int, arrived: Callable[[], int]) -> Cost:
-    """Return the cost of copying all records, calculated from those that came after the first ones were seen."""
-    deadline, whole = time.monotonic() + TIMEOUT_S, meter()
-    before = _await(mirror, 1, arrived, deadline)
-    if before >= records:
-        # So few that all came at once.
-        return whole()
-    cost = meter()
-    _await(mirror, records, arrived, deadline)
-    found, share = cost(), (records - before) / records
-    return replace(found, wall_s=found.wall_s / share, cpu_s=found.cpu_s / share)
-
-
-def _await(mirror: RealMirror, least: int, arrived: Callable[[], int], deadline: float) -> int:
-    """Wait until this many records are on the target; return how many there are."""
-    while (found := arrived()) < least:
-        assert mirror.is_alive, mirror.log()[-2000:]
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"{found:,} of {least:,} records: {mirror.log()[-2000:]}")
-        time.sleep(0.1)
-    return found
-
-
-def _arrived(target: ConfluentCluster, partitions: Sequence[TopicPartition]) -> int:
-    try:
-        return sum(target.log_end_offsets(partitions, "read_uncommitted").values())
-    except TransientError:
-        # MirrorMaker is creating the topic.
-        return 0
+def _fault(mirror: RealMirror) -> str:
+    """Return the end of the log of a MirrorMaker that has ended; empty while it runs."""
+    return "" if mirror.is_alive else mirror.log()[-2000:]
 
 
 def _cluster(folder: Path) -> AbstractContextManager[RelayedCluster]:

@@ -28,6 +28,14 @@ LEGEND = """\
 ✓ within the upper bound, ✓✓ within the target, ✗ above the upper bound. A figure without a bound is not judged. –
 stands for a value that is not measured, or not measured again since its opponent or the machine changed. ≈ other
 processes used the machine, so the seconds are too high."""
+# What a reader has to know about the figures of a part.
+NOTES = {
+    "connect": """\
+All workers share the cores, the memory and the loopback interface of one machine with both clusters. So the first
+figure does not show how far a copy scales; it shows what it costs to spread the same tasks over three workers. On
+machines of their own, three workers have three times the cores and network cards. The second figure is the time from
+the reservation to its release of a generation that copies a few records.""",
+}
 OPPONENTS = "Each opponent is tuned as an experienced user would tune it, unless it is named as the default."
 
 
@@ -47,7 +55,8 @@ def page(notice: str) -> str:
 
 def _part(part: str, rows: dict[str, dict[str, Any]]) -> str:
     cells = [_cells(figure, rows.get(figure.name)) for figure in figures_of(part)]
-    return f"## Part `{part}`\n\n{table(HEADS, cells)}"
+    note = f"{NOTES[part]}\n\n" if part in NOTES else ""
+    return f"## Part `{part}`\n\n{note}{table(HEADS, cells)}"
 
 
 def _cells(figure: Figure, row: dict[str, Any] | None) -> tuple[str, ...]:

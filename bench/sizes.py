@@ -99,6 +99,15 @@ class Mirroring:
 
 
 @dataclass(frozen=True, slots=True)
+class Connect:
+    """Records that each Connect cluster copies, and the few that are copied between a start and a stop."""
+
+    records: int = 600_000
+    few: int = 1_200
+    runs: int = 5
+
+
+@dataclass(frozen=True, slots=True)
 class Groups:
     """Consumer groups on a topic with this many records per partition."""
 
@@ -164,6 +173,7 @@ Size = (
     | Snapshot
     | Triggerer
     | Mirroring
+    | Connect
     | Groups
     | Validation
     | Shapes
@@ -183,6 +193,7 @@ FULL: dict[str, Size] = {
     "snapshot": Snapshot(),
     "triggerer": Triggerer(),
     "mirroring": Mirroring(),
+    "connect": Connect(),
     "groups": Groups(),
     "validation": Validation(),
     "shapes": Shapes(),
@@ -202,6 +213,7 @@ QUICK: dict[str, Size] = {
     "snapshot": Snapshot(few=100, many=200, runs=1),
     "triggerer": Triggerer(migrations=3, watched_s=5),
     "mirroring": Mirroring(records=60_000, large_records=3_000, runs=1),
+    "connect": Connect(records=60_000, few=600, runs=1),
     "groups": Groups(few=5, many=20, records=100),
     "validation": Validation(records=20_000, keys=5_000, runs=1),
     "shapes": Shapes(records=20_000, small=2_000, wide=40, runs=1),
