@@ -61,8 +61,8 @@ class ConnectTools(Protocol):
 def worker_settings(settings: HttpSettings, address: str) -> HttpSettings:
     """Return how a worker is reached at its own address, with the login and the authorities of the connection.
 
-    Kafka names the address, and whoever may join the workers' group there can name another one. So the login is sent
-    only to the address of the connection, or if the connection's own authorities vouch for the worker.
+    Kafka names the address, and each client that may join the workers' group there can name another one. So the login
+    is sent only to the address of the connection, or over TLS if the connection has its own authorities.
     Raises `Refused` if it is no address of an HTTP service.
     """
     own, known = urlsplit(address.rstrip("/")), urlsplit(settings.url)

@@ -54,10 +54,10 @@ def connect_lease(scene: Scene) -> Findings:
         Code.CONNECT_NO_LEASE,
         f"{name}.yaml: mirror.engine",
         f"{scene.migration.mirror.abilities.title}, which ends no connector that Airflow has left",
-        "somebody who stops the connector if Airflow dies",
-        f"If Airflow dies during a run, call `kafka-migration stop {name}`, or trigger the next run. Accept "
+        "a person or a program that stops the connector if Airflow dies",
+        f"If Airflow dies during a run, call `kafka-migration stop {name} --now`, or trigger the next run. Accept "
         "CONNECT_NO_LEASE if you have arranged this.",
         happened="A Kafka Connect cluster keeps no lease: if Airflow dies, the connector continues to copy.",
-        matters="It copies until the next run of this migration, or until somebody stops it, also after the time at "
+        matters="It copies until the next run of this migration, or until it is stopped by hand, also after the time at "
         "which the copy should have ended.",
     )
