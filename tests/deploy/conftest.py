@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from sandbox.sandbox import Sandbox
 from tests.deploy.stock import StockAirflow, build_wheel, copy_folders, make_environment
 from tests.documents import blocks
-from tests.live.migrations import DEFAULTS, FILE
+from tests.live.migrations import file_text
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,7 +36,7 @@ class Clusters:
         `cli` are the words that call the command line.
         """
         self.fill(name, partitions=2, records=1_000)
-        text = FILE.format(name=name, **{**DEFAULTS, "groups": f"{name}-.*"})
+        text = file_text(name, {})
         (airflow.home / "include" / "migrations" / f"{name}.yaml").write_text(text)
 
         airflow.airflow("dags", "test", f"kafka_migration__{name}", "--conf", '{"mode": "sync"}')

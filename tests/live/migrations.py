@@ -79,6 +79,12 @@ DEFAULTS = {
 }
 
 
+def file_text(name: str, settings: Mapping[str, str]) -> str:
+    """Return the migration file of a live test; settings that are not given have their defaults."""
+    given = {**DEFAULTS, "groups": f"{name}-.*", **settings}
+    return FILE.format(name=name, **{**given, "place": given["place"] or HOST.format(lease=given["lease"])})
+
+
 class LiveMigration:
     """One migration of one topic with two partitions that bears its name."""
 
@@ -100,8 +106,7 @@ class LiveMigration:
         """Create the topic on the source, write the file, wait for the DAG."""
         self.create_topic(self.name)
         self._api.wait_for_dag(DEMO)
-        place = self._settings["place"] or HOST.format(lease=self._settings["lease"])
-        self.path.write_text(FILE.format(name=self.name, **{**self._settings, "place": place}))
+        self.path.write_text(file_text(self.name, self._settings))
         self._api.parse_again(DEMO)
         self._api.wait_for_dag(self.dag_id)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from kafka_migration.core.connections.java_properties import SECRET_PROPERTIES
 from kafka_migration.core.migration.migration_text import Remarked, Value
+from kafka_migration.core.migration.secret_properties import SECRET_PROPERTIES
 from kafka_migration.core.text.secret_forms import has_key_form, has_secret_form
 from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, MirrorFile, MirrorSetting, Place
 from kafka_migration.mirrormaker_import.flow_readers import CONNECTION_KEYS

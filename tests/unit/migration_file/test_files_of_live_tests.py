@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.migration_file.loading import load_migration
-from tests.live.migrations import DEFAULTS, FILE
+from tests.live.migrations import DEFAULTS, file_text
 from tests.syntax import tree_of
 
 pytestmark = pytest.mark.unit
@@ -32,6 +32,4 @@ def literal_settings() -> Iterator[tuple[str, dict[str, str]]]:
 @pytest.mark.parametrize(("place", "settings"), [("the defaults", {}), *literal_settings()])
 def test_file_of_a_live_test_is_accepted(place: str, settings: dict[str, str]) -> None:
     """A migration file of a live test keeps the rules of migration files."""
-    text = FILE.format(name="orders", **{**DEFAULTS, "groups": "orders-.*", **settings})
-
-    assert load_migration(text, where=place).name == "orders"
+    assert load_migration(file_text("orders", settings), where=place).name == "orders"

@@ -108,7 +108,8 @@ HOLDER = (
 STILL_RUNS = (
     "There is no hurry: MirrorMaker continues to copy, no second one can start, and no group is moved.\n"
     "The host stops it when its lease ends: `mirror.lease`, by default 10 minutes, after the last renewal. Kafka "
-    "Connect has no lease: `kafka-migration stop NAME --now` stops the connector, and the finding names the worker to ask.\n"
+    "Connect has no lease: `kafka-migration stop NAME --now` stops the connector, and the finding names the worker to "
+    "ask.\n"
     "To stop it from Airflow, clear only the task `stop_mirror` of the run that started it, nothing downstream. "
     "Then clear `finish` of that run, which frees the reservation. If `watch_lag` of that run is still active, mark "
     "the run failed instead.\n"

@@ -58,6 +58,6 @@ def connect_lease(scene: Scene) -> Findings:
         f"If Airflow dies during a run, call `kafka-migration stop {name} --now`, or trigger the next run. Accept "
         "CONNECT_NO_LEASE if you have arranged this.",
         happened="A Kafka Connect cluster keeps no lease: if Airflow dies, the connector continues to copy.",
-        matters="It copies until the next run of this migration, or until it is stopped by hand, also after the time at "
-        "which the copy should have ended.",
+        matters="It copies until the next run of this migration, or until it is stopped by hand, also after the time "
+        "at which the copy should have ended.",
     )
