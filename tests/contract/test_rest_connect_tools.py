@@ -227,7 +227,9 @@ def test_login_goes_to_no_stranger(address: str, ca: str, user: str) -> None:
     assert (address.rstrip("/"), user, SECRET if user else "", ca) == (own.url, own.user, own.password, own.ca_pem)
 
 
-@pytest.mark.parametrize("address", ["NOTUSED", "", "ftp://worker-1:21/", "http://127.1:8083/", "http://a:b@c:1/"])
+@pytest.mark.parametrize(
+    "address", ["NOTUSED", "", "http://[worker-1/", "ftp://worker-1:21/", "http://127.1:8083/", "http://a:b@c:1/"]
+)
 def test_odd_address_of_a_worker_is_refused(address: str) -> None:
     """What a member of the group names is asked only if it is a usual address of an HTTP service."""
     with pytest.raises(Refused):

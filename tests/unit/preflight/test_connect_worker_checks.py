@@ -16,6 +16,7 @@ from kafka_migration.preflight.connect.worker_checks import (
     connect,
     connect_kafka,
     connect_workers,
+    newer_version_warnings,
     operator_warnings,
     plain_warnings,
     plugin_findings,
@@ -98,6 +99,18 @@ def test_old_worker_is_refused_with_the_reason(version: str, refused: bool) -> N
 
     assert [Code.CONNECT_TOO_OLD] * refused == [each.code for each in found]
     assert ["KIP-980" in str(each.matters) for each in found] == [True] * refused
+
+
+@pytest.mark.parametrize(
+    ("version", "refused", "warned"),
+    [("4.2.1", 0, 0), ("4.3.0", 0, 1), ("8.3.0-ccs", 0, 1), ("5.0.0", 1, 0), ("", 1, 0)],
+)
+def test_newer_worker_than_tested(version: str, refused: int, warned: int) -> None:
+    """A later minor release than the newest tested one is a warning, a later major one is refused."""
+    assert refused == len(list(version_findings("worker w1", version)))
+    assert [Code.MIRROR_VERSION_UNTESTED] * warned == [
+        each.code for each in newer_version_warnings("worker w1", version)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -215,6 +228,7 @@ def test_workers_beyond_the_limit_are_unknown() -> None:
         ("http://127.0.0.1:8083", ""),
         ("http://shop-connect.example:8083", ""),
         ("NOTUSED", ""),
+        ("http://[worker-1/", ""),
     ],
 )
 def test_workers_of_strimzi_are_known_by_their_names(address: str, resource: str) -> None:

@@ -65,11 +65,18 @@ def worker_settings(settings: HttpSettings, address: str) -> HttpSettings:
     is sent only to the address of the connection, or over TLS if the connection has its own authorities.
     Raises `Refused` if it is no address of an HTTP service.
     """
-    own, known = urlsplit(address.rstrip("/")), urlsplit(settings.url)
-    is_known = (own.scheme, own.netloc) == (known.scheme, known.netloc)
-    is_trusted = is_known or (own.scheme == "https" and bool(settings.ca_pem))
-    login = (settings.user, settings.password) if is_trusted else ("", "")
-    found = replace(settings, url=own.geturl(), user=login[0], password=login[1])
+    found = replace(settings, url=address.rstrip("/"))
+    if not _is_trusted(found.url, settings):
+        found = replace(found, user="", password="")
     if findings := tuple(http_findings(found, {})):
         raise Refused(findings)
     return found
+
+
+def _is_trusted(address: str, settings: HttpSettings) -> bool:
+    try:
+        own, known = urlsplit(address), urlsplit(settings.url)
+    except ValueError:
+        return False
+    is_known = (own.scheme, own.netloc) == (known.scheme, known.netloc)
+    return is_known or (own.scheme == "https" and bool(settings.ca_pem))

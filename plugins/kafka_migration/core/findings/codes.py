@@ -600,7 +600,8 @@ class Code(RowEnum):
         f"Run MirrorMaker from a Kafka 3.9 release (`mirror.kafka_home`). {_NOT_STARTED}",
     )
     MIRROR_VERSION_UNTESTED = _engine(
-        "MirrorMaker on the host is newer than the newest tested version. A later minor version is a warning.",
+        "MirrorMaker on the host, or a worker of Kafka Connect, is newer than the newest tested version. A later minor "
+        "version is a warning.",
         "If it is a warning: nothing, the copy is validated as usual. Otherwise run "
         "MirrorMaker from a tested release (`mirror.kafka_home`).",
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -15,7 +14,7 @@ from kafka_migration.core.migration.secret_properties import SECRET_PROPERTIES
 from kafka_migration.core.mirror.engine import LaunchFacts
 from kafka_migration.core.text.shortened import sentence, some
 from kafka_migration.engines.engines import engine_of
-from kafka_migration.engines.required_versions import version_warnings, worker_release
+from kafka_migration.engines.required_versions import worker_release
 from kafka_migration.preflight.clusters.heap_check import partition_count
 from kafka_migration.preflight.clusters.limits_check import largest_request
 from kafka_migration.preflight.connect.asking_connect import root_of, tools_at, workers_of
@@ -25,20 +24,15 @@ from kafka_migration.preflight.scene.scene import Scene
 # Stands for a secret in a validation: Connect reads none, and its answer may quote a value.
 PLACEHOLDER = "hidden"
 _REFERENCE = "${"
-_OVERRIDE = re.compile(r"^(producer|consumer|admin)\.override\.")
+_OVERRIDES = tuple(f"{client}.override." for client in ("producer", "consumer", "admin"))
 # The configurations of all generations differ only in what this package keeps in them.
 FIRST = 1
-
-
-def _warnings(scene: Scene) -> Findings:
-    return version_warnings(scene.migration, _release(scene))
 
 
 @check(
     "connect configuration",
     asks=BOTH_AND_CONNECT,
     needs=("security", "limits", "connect kafka", "connect workers"),
-    warn=_warnings,
     unless=without_connect,
 )
 def connect_configuration(scene: Scene) -> Findings:
@@ -47,16 +41,12 @@ def connect_configuration(scene: Scene) -> Findings:
     A validation call opens no connection, so whether a worker reaches both clusters shows itself at the start.
     """
     engine = engine_of(scene.migration, scene.source, scene.target)
-    yield from engine.setting_findings(_release(scene))
+    yield from engine.setting_findings(str(worker_release(root_of(scene).version) or ""))
     config = without_secrets(engine.launch(FIRST, launch_facts(scene)).config)
     answers = {
         worker.address: tools_at(scene, worker).problems(config) for worker in workers_of(scene) if not worker.silent
     }
     yield from refused_findings(answers)
-
-
-def _release(scene: Scene) -> str:
-    return str(worker_release(root_of(scene).version) or "")
 
 
 def launch_facts(scene: Scene) -> LaunchFacts:
@@ -97,7 +87,7 @@ def refused_findings(answers: Mapping[str, Mapping[str, tuple[str, ...]]]) -> Fi
 
 def _words(key: str, said: Iterable[str]) -> str:
     """Return what Connect says of a key; a setting of a client is left out, so that a policy says the same of all."""
-    setting = _OVERRIDE.sub("", key)
+    setting = next((key.removeprefix(prefix) for prefix in _OVERRIDES if key.startswith(prefix)), key)
     return "; ".join(said).replace(f"'{setting}'", "a setting") if setting != key else "; ".join(said)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from urllib.parse import urlsplit
 
@@ -11,7 +10,7 @@ from kafka_migration.core.connections.http import is_open
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.text.shortened import given, some
-from kafka_migration.engines.required_versions import KafkaVersion, worker_release
+from kafka_migration.engines.required_versions import NEWEST_TESTED, KafkaVersion, worker_release
 from kafka_migration.preflight.clusters.connect_cluster_checks import WorkerAddresses, worker_addresses
 from kafka_migration.preflight.connect.asking_connect import (
     MOST_WORKERS,
@@ -63,6 +62,8 @@ def version_findings(subject: str, version: str) -> Findings:
     """Refuse a worker that is too old to create a connector without starting it, and one of an unknown release."""
     release = worker_release(version)
     if release is not None and release >= OLDEST_CONNECT:
+        if release.major > NEWEST_TESTED.major:
+            yield _untested(subject, version)
         return
     oldest = f"{OLDEST_CONNECT.major}.{OLDEST_CONNECT.minor}"
     is_what = "no known release of Kafka" if release is None else f"Kafka {release.major}.{release.minor}"
@@ -76,6 +77,26 @@ def version_findings(subject: str, version: str) -> Findings:
         "one that works.",
         matters="An older worker cannot create a connector that does not start at once (KIP-980). Connectors reserve a "
         "migration, so each reservation would begin to copy.",
+    )
+
+
+def newer_version_warnings(subject: str, version: str) -> Findings:
+    """Warn of a later minor release than the newest tested one; `version_findings` refuses a later major one."""
+    release = worker_release(version)
+    if release is not None and release.major == NEWEST_TESTED.major and release.minor > NEWEST_TESTED.minor:
+        yield _untested(subject, version)
+
+
+def _untested(subject: str, version: str) -> Finding:
+    newest = f"{NEWEST_TESTED.major}.{NEWEST_TESTED.minor}"
+    return Finding(
+        Code.MIRROR_VERSION_UNTESTED,
+        subject,
+        f"a worker of version {given(version)}",
+        f"Kafka {newest} or older; {newest} is the newest tested version",
+        f"Use workers of Kafka {newest} or older, or a version of this package that was tested with the newer one.",
+        happened=f"A worker says that its version is {given(version)}; the newest tested version is Kafka {newest}.",
+        matters="A newer version may read settings or store its positions differently, which could change the copy.",
     )
 
 
@@ -115,6 +136,8 @@ def _where(cluster_id: str, source: str, renames: bool) -> str:
 def _workers_warnings(scene: Scene) -> Findings:
     group, workers = worker_addresses(scene), workers_of(scene)
     yield from unknown_workers_warnings(group, workers)
+    for worker in workers:
+        yield from newer_version_warnings(f"worker {worker.address}", worker.root.version)
     addresses = {connect_tools(scene).address, *group.addresses}
     yield from operator_warnings(sorted(addresses))
 
@@ -210,20 +233,30 @@ def _unknown(found: str, happened: str, remedy: str, matters: str) -> Finding:
     )
 
 
-# As Strimzi names the pods of a KafkaConnect resource, and the service before them.
-_STRIMZI_WORKER = re.compile(
-    r"(?P<cluster>[a-z0-9.-]+)-connect-\d+\.(?P=cluster)-connect\.(?P<space>[a-z0-9-]+)\.svc(\..+)?"
-)
-_STRIMZI_SERVICE = re.compile(r"(?P<cluster>[a-z0-9-]+)-connect-api(\.(?P<space>[a-z0-9-]+)(\.svc(\..+)?)?)?")
+# As Strimzi names the workers of a KafkaConnect resource, and the service before them, after the resource.
+_WORKERS, _SERVICE = "-connect", "-connect-api"
 
 
 def operator_warnings(addresses: Collection[str]) -> Findings:
     """Warn of workers that look like those of Strimzi's operator, by the first address that does."""
     for address in addresses:
-        host = urlsplit(address).hostname or ""
-        if found := _STRIMZI_WORKER.fullmatch(host) or _STRIMZI_SERVICE.fullmatch(host):
-            yield _operator(address, found["cluster"], found["space"] or "<namespace>")
+        pod, service, space, domain, *_ = [*_host_of(address).split("."), *[""] * 4]
+        name, _, number = pod.rpartition("-")
+        is_worker = name == service and name.endswith(_WORKERS) and number.isdecimal() and domain == "svc"
+        if is_worker:
+            yield _operator(address, name.removesuffix(_WORKERS), space)
             return
+        if pod.endswith(_SERVICE) and space in {"", "svc"}:
+            yield _operator(address, pod.removesuffix(_SERVICE), service or "<namespace>")
+            return
+
+
+def _host_of(address: str) -> str:
+    """Return the host in an address, empty if it has none; a member of the group may name anything."""
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""
 
 
 def _operator(address: str, cluster: str, space: str) -> Finding:
