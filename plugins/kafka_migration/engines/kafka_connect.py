@@ -75,11 +75,8 @@ class KafkaConnect:
 
     def health(self, generation: int, reply: ConnectReply) -> MirrorHealth:
         """Return what the reply says of the connector; failed tasks end the generation before."""
-        assigned = None if reply.tasks is None else [partitions_named(task.assigned) for task in reply.tasks]
-        return MirrorHealth(
-            assigned=None if assigned is None else frozenset(p for each in assigned for p in each),
-            differences=tuple(_differences(reply.config, profile(self.migration))),
-        )
+        tasks = (partitions_named(task.assigned) for task in reply.tasks or ())
+        return MirrorHealth.of_tasks(tasks, differences=tuple(_differences(reply.config, profile(self.migration))))
 
     def ending(self, reply: ConnectReply) -> ProcessEnding:
         """Return how a generation ended: in order if each task ran once and its worker said that it has ended."""

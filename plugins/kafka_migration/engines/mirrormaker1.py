@@ -116,7 +116,7 @@ class MirrorMaker1:
         description = self.source.describe_groups([self.group])[self.group]
         if description.state is not GroupState.STABLE or not description.members:
             return MirrorHealth()
-        return MirrorHealth(assigned=frozenset().union(*(member.assigned for member in description.members)))
+        return MirrorHealth.of_tasks(member.assigned for member in description.members)
 
     def ending(self, reply: HostReply) -> ProcessEnding:
         """Return how a generation ended, by the end of its log: it may have committed records that never arrived."""

@@ -195,10 +195,10 @@ def failed_tasks(rows: Iterable[Row], malformed: Malformed = _unsaid) -> tuple[F
     return tuple(sorted(_decoded(rows, decode, malformed), key=lambda task: task.name))
 
 
-def assigned_partitions(rows: Iterable[Row], malformed: Malformed = _unsaid) -> frozenset[TopicPartition] | None:
-    """Decode rows of a generation's configuration topic into the partitions that its tasks copy.
+def assigned_partitions(rows: Iterable[Row], malformed: Malformed = _unsaid) -> list[list[TopicPartition]]:
+    """Decode rows of a generation's configuration topic into the partitions that each of its tasks copies.
 
-    `None` if there is no task yet. The list is `topic-0,topic-1`, so the last dash is the separator.
+    None if there is no task yet. The list is `topic-0,topic-1`, so the last dash is the separator.
     """
 
     def decode(key: bytes, value: bytes) -> list[TopicPartition] | None:
@@ -206,8 +206,7 @@ def assigned_partitions(rows: Iterable[Row], malformed: Malformed = _unsaid) -> 
         given = named and named[1].get("task.assigned.partitions")
         return None if given is None else partitions_named(given)
 
-    given = list(_decoded(rows, decode, malformed))
-    return frozenset(partition for task in given for partition in task) if given else None
+    return list(_decoded(rows, decode, malformed))
 
 
 def partitions_named(names: str) -> list[TopicPartition]:

@@ -6,7 +6,7 @@ import pytest
 
 from kafka_migration.core.kafka.offsets import Known, Unknown
 from kafka_migration.core.text.terminal_text import duration
-from kafka_migration.core.watching.progress import ProgressMeter, progress_line
+from kafka_migration.core.watching.progress import ProgressMeter, Share, progress_line
 
 
 def _meter(total: int, *samples: tuple[float, int]) -> ProgressMeter:
@@ -56,6 +56,52 @@ def test_start_of_mirrormaker_is_no_time_of_copying() -> None:
     meter = _meter(30_000, (0, 0), (15, 0), (30, 0), (31, 1_000), (32, 2_000))
 
     assert (1_000, 28, 1_000) == (meter.rate, meter.eta_s, meter.average_rate(0))
+
+
+def test_rate_covers_some_steps_of_the_positions() -> None:
+    """Workers of Kafka Connect store positions every minute by default: then the rate is that of four such steps."""
+    stepwise = _meter(10**6, *[(at_s, 1_000 * (at_s // 60)) for at_s in range(0, 601, 5)])
+    stalled = _meter(10**6, *[(at_s, 100 * min(at_s, 300)) for at_s in range(0, 401, 5)])
+
+    assert 4_000 / 240 == stepwise.rate
+    assert 0 == stalled.rate
+
+
+def _of_tasks(*copied: tuple[tuple[int, int], ...]) -> ProgressMeter:
+    """Return a meter with samples five seconds apart, each with what every task has copied, of how much."""
+    meter = ProgressMeter(0)
+    for number, shares in enumerate(copied):
+        meter.total = sum(whole for _, whole in shares)
+        meter.add(number * 5, sum(done for done, _ in shares))
+        meter.add_parts(number * 5, {task: Share(*share) for task, share in enumerate(shares)})
+    return meter
+
+
+def test_time_left_is_that_of_the_slowest_task() -> None:
+    """The mean of all tasks says 20 s, but one of them needs 90 s for what it has left."""
+    meter = _of_tasks(((400, 1_000), (10, 200)), ((600, 1_000), (20, 200)), ((900, 1_000), (20 + 0, 200)))
+    ahead = _of_tasks(((400, 1_000), (190, 200)), ((600, 1_000), (200, 200)), ((900, 1_000), (200, 200)))
+
+    assert (pytest.approx(180), pytest.approx(90)) == (meter.eta_s, meter.average_left_s(0))
+    assert pytest.approx(2) == ahead.eta_s
+
+
+def test_task_that_makes_no_progress_leaves_the_time_unknown() -> None:
+    """While a task has something left and copies nothing, no other task's rate says when the copy ends."""
+    meter = _of_tasks(((400, 1_000), (20, 200)), ((600, 1_000), (20, 200)), ((900, 1_000), (20, 200)))
+
+    assert meter.eta_s is None
+    assert meter.rate == 50
+
+
+def test_new_task_begins_with_its_first_sample() -> None:
+    """After tasks were distributed anew, the time left is unknown until each has a rate; the rate of all remains."""
+    meter = _of_tasks(((400, 1_000),), ((600, 1_000),), ((900, 1_000),))
+    meter.add(15, 950)
+    meter.add_parts(15, {"a": Share(500, 520), "b": Share(450, 480)})
+
+    assert meter.eta_s is None
+    assert meter.rate is not None
 
 
 @pytest.mark.parametrize("samples", [[], [(0, 10)], [(0, 10), (5, 20)]])

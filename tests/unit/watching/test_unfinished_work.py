@@ -30,6 +30,15 @@ def test_behind_forecasts_how_long_the_rest_takes() -> None:
     assert finding.found.endswith("they take 1m30s")
 
 
+def test_behind_follows_the_slowest_task() -> None:
+    """If one task needs longer for its part than the rest needs at the rate of all, its time is the forecast."""
+    (slow,) = late_findings("shop", replace(BEHIND, left_s=7_200.0), None)
+    (even,) = late_findings("shop", replace(BEHIND, left_s=90.0), None)
+
+    assert slow.found.endswith("the slowest task of MirrorMaker needs 2h00m for its part, at its rate of this run")
+    assert even.found.endswith("they take 1m30s")
+
+
 @pytest.mark.parametrize("unknown", [{"rate": None}, {"rate": 0.0}, {"lag": None}])
 def test_unknown_rate_forecasts_nothing(unknown: dict[str, Any]) -> None:
     """Without a rate or a lag, the time left is shown as unknown."""

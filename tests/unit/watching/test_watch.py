@@ -59,6 +59,21 @@ def test_incomplete_poll_is_never_drained(poll: Poll, text: str) -> None:
     assert text in watch.progress
 
 
+def test_time_left_follows_the_slowest_task() -> None:
+    """The partitions of a task are one share. Without known tasks, the rate of all counts; the last known ones stay."""
+    watch, health = a_watch(), MirrorHealth.of_tasks([{P0}, {P1}])
+    for now, (fast, slow) in enumerate([(20, 10), (50, 11), (80, 12)]):
+        watch.take(a_poll(fast, slow, health=health), now)
+
+    assert (88, pytest.approx(88 / 6)) == (watch.meter.eta_s, watch.end(Ending(Outcome.BEHIND, "late")).left_s)
+    watch.take(a_poll(90, 13), 3)
+    assert 87 == watch.meter.eta_s
+    mean = a_watch()
+    for now, (fast, slow) in enumerate([(20, 10), (50, 11), (80, 12)]):
+        mean.take(a_poll(fast, slow), now)
+    assert pytest.approx(108 / 31) == mean.meter.eta_s
+
+
 def test_unreachable_is_waiting_not_failing() -> None:
     """While the host or a cluster does not answer, the watch waits and names the reason."""
     watch = a_watch()

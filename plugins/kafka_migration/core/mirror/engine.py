@@ -38,12 +38,26 @@ class MirrorHealth:
     """What MirrorMaker itself reports about one generation.
 
     `assigned` are the source partitions that one of its tasks copies; `None`: not known yet. `differences` say how
-    its effective configuration differs from the rendered one, one sentence each.
+    its effective configuration differs from the rendered one, one sentence each. `tasks` are the partitions of each
+    task or consumer, which copies them one after the other; empty if that is not known.
     """
 
     failed: tuple[FailedTask, ...] = ()
     assigned: frozenset[TopicPartition] | None = None
     differences: tuple[str, ...] = ()
+    tasks: tuple[frozenset[TopicPartition], ...] = ()
+
+    @classmethod
+    def of_tasks(
+        cls,
+        tasks: Iterable[Collection[TopicPartition]],
+        failed: tuple[FailedTask, ...] = (),
+        differences: tuple[str, ...] = (),
+    ) -> MirrorHealth:
+        """Return the health of MirrorMaker with these tasks; without any, nothing is known of its partitions."""
+        known = tuple(map(frozenset, tasks))
+        assigned = frozenset[TopicPartition]().union(*known) if known else None
+        return cls(failed, assigned, differences, tuple(task for task in known if task))
 
 
 # The broker's default.

@@ -39,7 +39,7 @@ def behind_finding(migration: str, watch: WatchResult) -> Finding:
     lag = watch.lag
     number = "an unknown number of offsets" if lag is None else counted(lag, "offset")
     left = f"{number} left to copy ({watch.reason})"
-    forecast = _forecast(lag, watch.rate)
+    forecast = _forecast(lag, watch.rate, watch.left_s)
     return Finding(
         Code.BEHIND,
         f"migration {migration}",
@@ -53,10 +53,12 @@ def behind_finding(migration: str, watch: WatchResult) -> Finding:
     )
 
 
-def _forecast(left: int | None, rate: float | None) -> str:
+def _forecast(left: int | None, rate: float | None, slowest_s: float | None) -> str:
     if left is None or rate is None or rate <= 0:
         return "the time left is unknown"
-    return f"at {rate:,.0f}/s, the rate of this run, they take {duration(left / rate)}"
+    if slowest_s is None or slowest_s <= left / rate:
+        return f"at {rate:,.0f}/s, the rate of this run, they take {duration(left / rate)}"
+    return f"the slowest task of MirrorMaker needs {duration(slowest_s)} for its part, at its rate of this run"
 
 
 def _pending_finding(migration: str, pending: PendingValidation) -> Finding:

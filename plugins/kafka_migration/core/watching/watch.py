@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -28,7 +28,7 @@ from kafka_migration.core.watching.drain import (
 )
 from kafka_migration.core.watching.fence import FenceProof
 from kafka_migration.core.watching.lag_trend import LagMoment, remembered, with_trend
-from kafka_migration.core.watching.progress import ProgressMeter, progress_line
+from kafka_migration.core.watching.progress import ProgressMeter, Share, progress_line
 
 # Two passes in a row, so that a single reading between two flushes cannot end the watch.
 DRAINED_PASSES = 2
@@ -131,13 +131,13 @@ class WatchResult(Document):
 
     `proved` are offsets before which nothing is left to copy. `gaps` are ranges that the source deleted before they
     were copied. `fence` is the proof of the fence, if the goals are fenced ends. If the watch did not reach
-    its goals, `reason` says why, `lag` is the number of offsets left, and `rate` the average number copied per second
-    (`None`: unknown).
+    its goals, `reason` says why, `lag` is the number of offsets left, `rate` the average number copied per second, and
+    `left_s` the seconds that the slowest task needs for the rest at its average rate (`None`: unknown).
     """
 
     # The event of a trigger that an earlier version started may lack them.
     ADDED: ClassVar[frozenset[str]] = frozenset(
-        {"findings", "goals", "fence", "reason", "lag", "rate", "proved", "gaps"}
+        {"findings", "goals", "fence", "reason", "lag", "rate", "left_s", "proved", "gaps"}
     )
 
     outcome: Outcome
@@ -148,6 +148,7 @@ class WatchResult(Document):
     reason: str = ""
     lag: int | None = None
     rate: float | None = None
+    left_s: float | None = None
     proved: Offsets = field(default_factory=dict)
     gaps: Ranges = field(default_factory=dict)
 
@@ -180,6 +181,7 @@ class Watch:
     _assigned_s: float = field(init=False)
     _moved: dict[TopicPartition, tuple[int, float]] = field(default_factory=dict)
     _moments: tuple[LagMoment, ...] = ()
+    _tasks: tuple[frozenset[TopicPartition], ...] = ()
 
     def __post_init__(self) -> None:
         self.aim = Aim(self.goals, held_back=self.held_back)
@@ -194,6 +196,8 @@ class Watch:
         self._moments = remembered(self._moments, self.behind, now_s)
         if isinstance(self.lag, Known):
             self.meter.add(now_s, self.meter.total - min(self.lag.offsets, self.meter.total))
+            self._tasks = poll.health.tasks or self._tasks
+            self.meter.add_parts(now_s, {task: self._share(task, poll) for task in self._tasks})
         self.progress = progress_line(self.meter, self.lag, now_s - self.started_s, self._state(poll))
         gaps = _gaps(poll)
         findings = (*self.aim.findings, *poll.findings, *self._findings(poll, gaps, now_s))
@@ -215,6 +219,7 @@ class Watch:
             reason=ending.reason,
             lag=lag,
             rate=self.meter.average_rate(self.started_s),
+            left_s=None if lag is None else self.meter.average_left_s(self.started_s),
             proved=dict(self.proved),
         )
 
@@ -225,8 +230,17 @@ class Watch:
         self.meter.total = self._total()
 
     def _total(self) -> int:
+        return sum(map(self._to_copy, self.goals))
+
+    def _to_copy(self, partition: TopicPartition) -> int:
         # A partition that did not exist at the start was added since: all of it must be copied.
-        return sum(max(0, goal - self.start_positions.get(p, 0)) for p, goal in self.goals.items())
+        return max(0, self.goals.get(partition, 0) - self.start_positions.get(partition, 0))
+
+    def _share(self, task: Collection[TopicPartition], poll: Poll) -> Share:
+        """Return how far the partitions of a task are copied; all lags are known."""
+        lag = total(lag_of(poll.readings[p]) for p in task if p in poll.readings)
+        to_copy = sum(map(self._to_copy, task))
+        return Share(to_copy - min(lag.offsets, to_copy) if isinstance(lag, Known) else 0, to_copy)
 
     def needs_probe(self, partition: TopicPartition, expected_next: int) -> bool:
         """Whether to probe a partition: only if its position did not move since the last poll."""
