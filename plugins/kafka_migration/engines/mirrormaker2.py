@@ -93,9 +93,10 @@ class MirrorMaker2:
         """Return the health from the status and configuration topics of a generation."""
         internal = self._internal(generation)
         configs, malformed = tuple(self.target.read_table(internal.configs)), self._foreign.of(internal.configs)
+        failed = failed_tasks(self.target.read_table(internal.status), self._foreign.of(internal.status))
         return MirrorHealth.of_tasks(
             assigned_partitions(configs, malformed),
-            failed=failed_tasks(self.target.read_table(internal.status), self._foreign.of(internal.status)),
+            failed=failed,
             differences=differences(configs, stored_configuration(self.migration, generation), malformed),
         )
 

@@ -79,7 +79,7 @@ def test_missing_lease_is_said(migration_text: str) -> None:
     (found,) = run_checks([connect_lease], scene_of(run))
 
     assert ((), [Code.CONNECT_NO_LEASE]) == (found.findings, [each.code for each in found.warnings])
-    assert "`kafka-migration stop shop`" in found.warnings[0].remedy
+    assert "`kafka-migration stop shop --now`" in found.warnings[0].remedy
 
 
 @pytest.mark.parametrize("check", [connect_secrets, connect_lease], ids=lambda check: check.name)

@@ -82,7 +82,8 @@ def test_time_left_is_that_of_the_slowest_task() -> None:
     meter = _of_tasks(((400, 1_000), (10, 200)), ((600, 1_000), (20, 200)), ((900, 1_000), (20 + 0, 200)))
     ahead = _of_tasks(((400, 1_000), (190, 200)), ((600, 1_000), (200, 200)), ((900, 1_000), (200, 200)))
 
-    assert (pytest.approx(180), pytest.approx(90)) == (meter.eta_s, meter.average_left_s(0))
+    assert pytest.approx(180) == meter.eta_s
+    assert pytest.approx(90) == meter.average_left_s(0)
     assert pytest.approx(2) == ahead.eta_s
 
 
