@@ -31,7 +31,7 @@ from tests.conftest import MIGRATION_TEXT
 from tests.contract.connect_tools_contract import ConnectToolsContract
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.campaign]
 OVERRIDES = {"connector.client.config.override.policy": "None"}
 
 

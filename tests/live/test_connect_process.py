@@ -20,7 +20,7 @@ from sandbox.sandbox import Sandbox
 from tests.contract.process_contract import GRACE_S, ME, OTHER, ProcessContract, codes
 from tests.live.connect_cluster import ConnectCluster, connect_cluster
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.campaign]
 
 
 @pytest.fixture(scope="module")
