@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,8 @@ from kafka_migration.adapters.connect.connect_process import ConnectProcess
 from kafka_migration.adapters.connect.connect_rest import ConnectRest
 from kafka_migration.adapters.connect.task_watch import TaskWatch
 from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
+from kafka_migration.core.connect.connect_config import BYTES, ConnectLaunch
+from kafka_migration.core.connect.connect_tools import SOURCE_CONNECTOR
 from kafka_migration.core.connections.http import HttpSettings
 from sandbox.connect import ConnectWorker, running_workers, workers_of
 from sandbox.parts import Part
@@ -70,3 +72,28 @@ def connect_cluster(
     workers = workers_of(folder, brokers.state.target_bootstrap, count, group, **more)
     with running_workers(workers, folder) as parts:
         yield ConnectCluster(brokers, workers, parts)
+
+
+def one_topic(cluster: ConnectCluster, topic: str) -> Callable[[str], ConnectLaunch]:
+    """Return how connectors of migrations are launched that copy one topic in two tasks."""
+    bootstraps = cluster.brokers.bootstraps
+
+    def launch(migration: str) -> ConnectLaunch:
+        config = {
+            "connector.class": SOURCE_CONNECTOR,
+            "topics": topic,
+            "tasks.max": "2",
+            "key.converter": BYTES,
+            "value.converter": BYTES,
+            "header.converter": BYTES,
+            "replication.policy.class": "org.apache.kafka.connect.mirror.IdentityReplicationPolicy",
+            "offset-syncs.topic.location": "target",
+            "offsets.storage.topic": f"mm2-offsets.{migration}-source.internal",
+            "replication.factor": "1",
+            "offset-syncs.topic.replication.factor": "1",
+        }
+        for side in ("source", "target"):
+            config |= {f"{side}.cluster.alias": side, f"{side}.cluster.bootstrap.servers": bootstraps[side]}
+        return ConnectLaunch(config)
+
+    return launch

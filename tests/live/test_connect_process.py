@@ -10,15 +10,14 @@ import pytest
 
 from kafka_migration.adapters.connect.connect_process import ConnectProcess
 from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
-from kafka_migration.core.connect.connect_config import BYTES, ConnectLaunch, copier_name, reservation_name
-from kafka_migration.core.connect.connect_tools import SOURCE_CONNECTOR
+from kafka_migration.core.connect.connect_config import ConnectLaunch, copier_name, reservation_name
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.mirror.mirror_process import ProcessState
 from sandbox.sandbox import Sandbox
 from tests.contract.process_contract import GRACE_S, ME, OTHER, ProcessContract, codes
-from tests.live.connect_cluster import ConnectCluster, connect_cluster
+from tests.live.connect_cluster import ConnectCluster, connect_cluster, one_topic
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign]
 
@@ -57,22 +56,7 @@ class TestConnectProcess(ProcessContract):
 
     def launch(self, behaviour: str = "serve") -> ConnectLaunch:
         """A connector of one topic; one that ends at once cannot load a class that its task needs."""
-        bootstraps = self.cluster.brokers.bootstraps
-        config = {
-            "connector.class": SOURCE_CONNECTOR,
-            "topics": self.topic,
-            "tasks.max": "2",
-            "key.converter": BYTES,
-            "value.converter": BYTES,
-            "header.converter": BYTES,
-            "replication.policy.class": "org.apache.kafka.connect.mirror.IdentityReplicationPolicy",
-            "offset-syncs.topic.location": "target",
-            "offsets.storage.topic": f"mm2-offsets.{self.name}-source.internal",
-            "replication.factor": "1",
-            "offset-syncs.topic.replication.factor": "1",
-        }
-        for side in ("source", "target"):
-            config |= {f"{side}.cluster.alias": side, f"{side}.cluster.bootstrap.servers": bootstraps[side]}
+        config = dict(one_topic(self.cluster, self.topic)(self.name).config)
         if behaviour == "exit":
             config["source.consumer.fetch.max.wait.ms"] = "no number"
         return ConnectLaunch(config)

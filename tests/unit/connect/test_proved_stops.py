@@ -49,8 +49,9 @@ class RestInMemory(ConnectRest):
         self.connectors[name] = (self.connectors[name][0], "STOPPED")
         return True
 
-    def delete(self, name: str) -> None:
-        self.connectors.pop(name, None)
+    def delete(self, name: str, present: Mapping[str, str] | None = None) -> None:
+        if name in self.connectors and (present is None or self.connectors[name][0] == present):
+            del self.connectors[name]
 
     def wait(self, condition: Callable[[], bool], what: str, limit_s: float = 0) -> None:
         condition()

@@ -22,6 +22,7 @@ from kafka_migration.core.connect.connect_config import (
     HOLDER,
     REACHED,
     STATUS_FROM,
+    Config,
     ConnectLaunch,
     copier_name,
     idle_config,
@@ -55,11 +56,13 @@ class ConnectProcess:
 
     def reserve(self, holder: str, take_over_from: str | None = None) -> ConnectReply:
         """See `MirrorProcess.reserve`."""
-        present = self._holder()
+        reservation = self._rest.config(self._reservation) or {}
+        present = reservation.get(HOLDER, "")
         if present not in {"", holder, take_over_from}:
             self._refuse(Code.RESERVED_BY, present)
         if present and present != holder:
-            self._rest.delete(self._reservation)
+            # Only this one: another run may have put its own in its place meanwhile.
+            self._rest.delete(self._reservation, reservation)
         if present != holder:
             config = idle_config({HOLDER: holder, CREATION: uuid.uuid4().hex})
             self._rest.create(self._reservation, config, is_running=False)
@@ -68,12 +71,13 @@ class ConnectProcess:
 
     def release(self, holder: str) -> ConnectReply:
         """See `MirrorProcess.release`."""
-        present = self._require_not_held_by_another(holder)
+        reservation = self._rest.config(self._reservation)
+        self._require_not_held_by_another(holder, reservation)
         copier = self._present()
-        if present and not copier.is_stopped:
+        if reservation is not None and not copier.is_stopped:
             self._refuse(Code.ALREADY_RUNNING, copier.runs)
-        if present:
-            self._rest.delete(self._reservation)
+        if reservation is not None:
+            self._rest.delete(self._reservation, reservation)
         return copier.reply("")
 
     def start(self, holder: str, generation: int, launch: ConnectLaunch) -> ConnectReply:
@@ -86,7 +90,7 @@ class ConnectProcess:
                 return self._begun(holder, adopted=True)
             self._refuse(Code.ALREADY_RUNNING, copier.runs)
         self._require_next(copier, generation)
-        self._create(holder, generation, launch)
+        self._create(holder, generation, launch, copier)
         return self._begun(holder)
 
     def renew(self, holder: str, generation: int) -> ConnectReply:
@@ -105,7 +109,7 @@ class ConnectProcess:
 
     def stop(self, holder: str, generation: int | None, grace_s: int) -> ConnectReply:
         """See `MirrorProcess.stop`; `grace_s` has no meaning, because nothing can be ended by force."""
-        present = self._require_not_held_by_another(holder)
+        present = self._require_not_held_by_another(holder, self._rest.config(self._reservation))
         copier = self._present()
         barred = copier.generation if generation is None else generation
         if copier.config is None:
@@ -123,7 +127,7 @@ class ConnectProcess:
 
     def clean(self, holder: str, keep: int) -> ConnectReply:
         """See `MirrorProcess.clean`: nothing is kept of older generations."""
-        self._require_not_held_by_another(holder)
+        self._require_not_held_by_another(holder, self._rest.config(self._reservation))
         return self.status()
 
     def close(self) -> None:
@@ -145,8 +149,8 @@ class ConnectProcess:
             if (found := self._holder()) != holder:
                 self._refuse(Code.RESERVED_BY, found)
 
-    def _create(self, holder: str, generation: int, launch: ConnectLaunch) -> None:
-        """Create the copier of a generation in place of the last one, and read it back."""
+    def _create(self, holder: str, generation: int, launch: ConnectLaunch, before: Copier) -> None:
+        """Create the copier of a generation in place of the one before, and read it back."""
         own = {
             HOLDER: holder,
             GENERATION: str(generation),
@@ -154,7 +158,8 @@ class ConnectProcess:
             STATUS_FROM: status_from_text(self._watch.ends()),
             REACHED: ",".join(self._watch.reached()),
         }
-        self._rest.delete(self._name)
+        if before.config is not None:
+            self._rest.delete(self._name, before.config)
         self._rest.create(self._name, with_digest({**launch.config, **own}), is_running=True)
         self._rest.wait(lambda: self._rest.config(self._name) is not None, "the creation of the connector")
         if (self._rest.config(self._name) or {}).get(CREATION) != own[CREATION]:
@@ -228,9 +233,9 @@ class ConnectProcess:
         if (present := self._holder()) != holder:
             self._refuse(Code.NOT_RESERVED, f"the holder of the reservation is {present or 'none'}")
 
-    def _require_not_held_by_another(self, holder: str) -> str:
+    def _require_not_held_by_another(self, holder: str, reservation: Config | None) -> str:
         """Return the holder of the reservation, which is this run or none."""
-        if (present := self._holder()) not in {"", holder}:
+        if (present := (reservation or {}).get(HOLDER, "")) not in {"", holder}:
             self._refuse(Code.RESERVED_BY, present)
         return present
 

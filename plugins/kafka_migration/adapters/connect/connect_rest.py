@@ -91,10 +91,20 @@ class ConnectRest:
         answer = self._act("PUT", f"{_path(name)}/stop")
         return answer is None or answer.status != HTTPStatus.NOT_FOUND
 
-    def delete(self, name: str) -> None:
-        """Delete a connector; it is no error if it does not exist. Returns once it cannot be read any more."""
-        self._act("DELETE", _path(name), is_done=lambda: self.config(name) is None)
-        self.wait(lambda: self.config(name) is None, f"the deletion of {name}")
+    def delete(self, name: str, present: Mapping[str, str] | None = None) -> None:
+        """Delete a connector that has the configuration `present`, or else the one that is there.
+
+        It is no error if it does not exist, or is another one by now. Returns once it cannot be read any more.
+        """
+        meant = self.config(name) if present is None else present
+
+        def is_gone() -> bool:
+            return self.config(name) != meant
+
+        if meant is None or is_gone():
+            return
+        self._act("DELETE", _path(name), is_settled=lambda _: is_gone(), is_done=is_gone)
+        self.wait(is_gone, f"the deletion of {name}")
 
     def wait(self, condition: Callable[[], bool], what: str, limit_s: float = PATIENCE_S) -> None:
         """Return when a condition holds. Raises `TransientError` after the limit."""
