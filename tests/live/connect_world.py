@@ -19,7 +19,7 @@ PLACE = """\
 engine: connect
   connection: {connection}
   tasks: 2
-  connect: {{status_topic: {status}, group: {group}}}"""
+  connect: {{status_topic: {status}, group: {group}{secrets}}}"""
 
 
 @dataclass
@@ -29,11 +29,14 @@ class ConnectWorld:
     live: LiveWorld
     cluster: ConnectCluster
     connection: str = field(default_factory=lambda: f"connect_{uuid4().hex[:6]}")
+    secrets: str = ""
 
     def migration(self, name: str, **settings: str) -> LiveMigration:
         """Return a migration of one topic that bears its name, copied by connectors."""
         group = self.cluster.workers[0].group
-        place = PLACE.format(connection=self.connection, status=self.cluster.status_topic, group=group)
+        secrets = f", {self.secrets}" if self.secrets else ""
+        status = self.cluster.status_topic
+        place = PLACE.format(connection=self.connection, status=status, group=group, secrets=secrets)
         return self.live.migration(name, place=place, **settings)
 
     def connect(self, number: int = 0) -> None:
@@ -54,10 +57,15 @@ class ConnectWorld:
 
 
 @contextmanager
-def connect_world(live: LiveWorld, folder: Path, count: int = 2, **more: Any) -> Iterator[ConnectWorld]:
-    """Run workers on the target until the end of the block; the connection leads to the first one."""
+def connect_world(
+    live: LiveWorld, folder: Path, count: int = 2, secrets: str = "", **more: Any
+) -> Iterator[ConnectWorld]:
+    """Run workers on the target until the end of the block; the connection leads to the first one.
+
+    `secrets` is the field of that name in `mirror.connect` of its migrations.
+    """
     group = f"runs-{uuid4().hex[:6]}"
     with connect_cluster(live.sandbox, folder, count, group, **more) as cluster:
-        world = ConnectWorld(live, cluster)
+        world = ConnectWorld(live, cluster, secrets=secrets)
         world.connect()
         yield world
