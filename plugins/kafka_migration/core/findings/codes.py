@@ -687,9 +687,9 @@ class Code(RowEnum):
     CONNECT_NO_LEASE = _engine(
         "Warning: no host keeps a lease. If Airflow dies, the connector copies until the next run or until a person "
         "stops it.",
-        f"{_WARNING} After a failure of Airflow, run `kafka-migration stop NAME`.",
+        f"{_WARNING} After a failure of Airflow, run `kafka-migration stop NAME --now`.",
         accepted="A person stops the connector if Airflow fails.",
-        commands=("stop NAME", "status NAME"),
+        commands=("stop NAME --now", "status NAME"),
     )
     CONNECT_OPERATOR = _engine(
         "Warning: the names of the workers look like those of Strimzi, whose operator deletes connectors that REST "
