@@ -1025,7 +1025,8 @@ class Code(RowEnum):
         f"{_WARNING} No action is needed.",
     )
     RECORDS_REPLAYED = _validation(
-        "The target holds duplicates that MirrorMaker sent after a generation that did not stop cleanly.",
+        "The target holds duplicates: MirrorMaker, or one of its tasks, did not stop cleanly, and the next one sent "
+        "records again.",
         f"{_WARNING} Inform the owners of consumers on the target that they receive these records twice.",
     )
     RECORDS_COMPACTED = _validation(

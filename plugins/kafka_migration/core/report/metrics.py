@@ -57,7 +57,7 @@ class MetricName(RowEnum):
     LAG = _MetricRow(MetricKind.GAUGE, "", "offsets still to copy")
     LAG_UNKNOWN = _MetricRow(MetricKind.GAUGE, "", "1 if the lag cannot be read, else 0")
     RATE = _MetricRow(MetricKind.GAUGE, "", "offsets copied per second")
-    ETA = _MetricRow(MetricKind.GAUGE, "", "seconds left at this rate")
+    ETA = _MetricRow(MetricKind.GAUGE, "", "seconds left until the slowest task is done")
     WATCHED = _MetricRow(MetricKind.GAUGE, "", "when a run last looked at its MirrorMaker; 0 after it has stopped")
     GAP_HEADROOM = _MetricRow(MetricKind.GAUGE, "", "seconds until the source may delete uncopied records")
     NEXT_START_BEFORE = _MetricRow(MetricKind.GAUGE, "", "before when the next run must start; 0 if there is no limit")

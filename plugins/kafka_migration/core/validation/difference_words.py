@@ -94,7 +94,7 @@ EXPLANATIONS: Mapping[Code, Words] = {
         "If consumers need the order between keys, trigger a run in mode validate. Otherwise no action is needed.",
     ),
     Code.RECORDS_REPLAYED: Words(
-        "MirrorMaker was killed, and the next process sent records of {subject}, again: {found}.",
+        "MirrorMaker or one of its tasks was killed, and the next one sent records of {subject}, again: {found}.",
         "Consumers of the target may read these records twice.",
         "If consumers must not read records twice, copy the topic again with a new migration file (another name). "
         "Otherwise no action is needed.",
