@@ -15,6 +15,7 @@ from kafka_migration.core.connections.http import HttpSettings
 
 pytestmark = pytest.mark.unit
 
+ABSENT = HttpAnswer(404, b'{"error_code": 404, "message": "Connector name not found"}')
 MINE, OTHERS = {"kafka.migration.creation": "mine"}, {"kafka.migration.creation": "others"}
 
 
@@ -32,11 +33,11 @@ class Answering:
             self.configs.pop(0)
             return HttpAnswer(self.deletions.pop(0), b"")
         config = self.configs[0]
-        return HttpAnswer(404 if config is None else 200, json.dumps(config).encode())
+        return ABSENT if config is None else HttpAnswer(200, json.dumps(config).encode())
 
 
 def left_after(monkeypatch: pytest.MonkeyPatch, present: Mapping[str, str] | None, service: Answering) -> list[int]:
-    """Delete a connector; return the answers that no request asked for.."""
+    """Delete a connector; return the answers that no request asked for."""
     monkeypatch.setattr(connect_rest, "PAUSE_S", 0)
     rest = ConnectRest(HttpSettings("connect", "http://localhost:8083"))
     monkeypatch.setattr(rest, "_service", cast("HttpService", service))

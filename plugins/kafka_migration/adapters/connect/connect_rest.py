@@ -79,7 +79,8 @@ class ConnectRest:
         body = {"name": name, "config": dict(config), "initial_state": state}
 
         def is_settled(answer: HttpAnswer) -> bool:
-            return answer.status != HTTPStatus.CONFLICT or self.config(name) is not None
+            is_unclear = answer.status == HTTPStatus.CONFLICT or _is_unready(answer)
+            return not is_unclear or self.config(name) is not None
 
         answer = self._act("POST", "/connectors", body, is_settled, lambda: self.config(name) is not None)
         if answer is not None and answer.status == HTTPStatus.BAD_REQUEST:
@@ -121,7 +122,7 @@ class ConnectRest:
     def _read(self, path: str) -> Any:
         """Return the JSON of an answer, `None` for 404."""
         answer = self._answered("GET", path)
-        if answer.status == HTTPStatus.NOT_FOUND:
+        if is_absence(answer):
             return None
         if answer.status != HTTPStatus.OK:
             self._raise_for(answer)
@@ -152,7 +153,7 @@ class ConnectRest:
                 answer = self._answered(method, path, body, is_settled)
             except TransientError as error:
                 raise _unknown(method, lost, error) from error
-        if answer.status in _LOGIN or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        if answer.status in _LOGIN or _is_unready(answer) or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             self._raise_for(answer)
         return answer
 
@@ -167,14 +168,14 @@ class ConnectRest:
         end = time.monotonic() + time_left(PATIENCE_S)
         while True:
             answer = self._service.request(method, path, body)
-            is_final = answer.status not in _BUSY or (is_settled is not None and is_settled(answer))
+            is_final = not _is_busy(answer) or (is_settled is not None and is_settled(answer))
             if is_final or time.monotonic() >= end:
                 return answer
             time.sleep(PAUSE_S)
 
     def _raise_for(self, answer: HttpAnswer) -> NoReturn:
         said = f"HTTP status {answer.status}: {_message(answer)}"
-        if answer.status in _BUSY:
+        if _is_busy(answer):
             raise TransientError(f"{SERVICE} cannot answer now: {said}")
         raise self._refusal(said)
 
@@ -205,6 +206,23 @@ class ConnectRest:
             happened=f"Kafka Connect refused the configuration of connector {name}: {said}",
             matters="The connector was not created, so no records are copied.",
         )
+
+
+def is_absence(answer: HttpAnswer) -> bool:
+    """Whether Kafka Connect says that there is no such connector.
+
+    A worker that starts has no resources yet, and its HTTP server answers 404 to everything, in other words.
+    """
+    said = answer.json_object().get("error_code")
+    return answer.status == HTTPStatus.NOT_FOUND and said == HTTPStatus.NOT_FOUND
+
+
+def _is_busy(answer: HttpAnswer) -> bool:
+    return answer.status in _BUSY or _is_unready(answer)
+
+
+def _is_unready(answer: HttpAnswer) -> bool:
+    return answer.status == HTTPStatus.NOT_FOUND and not is_absence(answer)
 
 
 def _path(name: str) -> str:

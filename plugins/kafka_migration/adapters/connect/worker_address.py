@@ -7,6 +7,7 @@ from enum import StrEnum
 from http import HTTPStatus
 from urllib.parse import quote, urlsplit
 
+from kafka_migration.adapters.connect.connect_rest import is_absence
 from kafka_migration.adapters.http.http_service import HttpAnswer, HttpService
 from kafka_migration.core.connect.connect_tools import worker_settings
 from kafka_migration.core.connections.http import HttpSettings
@@ -49,7 +50,7 @@ def _refused(_: str) -> Refused:
 
 def _meaning(answer: HttpAnswer) -> WorkerAnswer:
     tasks = answer.document()
-    if answer.status == HTTPStatus.NOT_FOUND or (answer.status == HTTPStatus.OK and tasks == []):
+    if is_absence(answer) or (answer.status == HTTPStatus.OK and tasks == []):
         return WorkerAnswer.FREE
     return WorkerAnswer.HAS_TASKS if answer.status == HTTPStatus.OK else WorkerAnswer.SILENT
 
