@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 
+from kafka_migration.core.connect.connect_config import copier_name
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.cluster import KafkaCluster, Operation, Resource, Side
 from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX, Migration, Mode
@@ -126,7 +127,7 @@ def lacks_workers_group(migration: Migration) -> bool:
 def _ids_of_workers(migration: Migration) -> Iterator[Resource]:
     connect = migration.mirror.connect
     if connect is not None and connect.group is not None and migration.mirror.exactly_once:
-        yield from _transactional_ids(connect.group, f"kafka-migration.{migration.name}")
+        yield from _transactional_ids(connect.group, copier_name(migration.name))
 
 
 def _seen_of_workers(migration: Migration) -> Iterator[tuple[Resource, tuple[Operation, ...]]]:
