@@ -22,6 +22,7 @@ PACKAGE = ROOT / "plugins" / "kafka_migration"
 # Texts and rules of one use of a few codes, which do not belong to the codes themselves.
 OF_ONE_USE = {
     "core/backfill/backfill_answers.py": "the sentences of the answers for an interval",
+    "core/connect/connect_words.py": "the sentences of the refusals of a place without a host, as of the next but one",
     "core/mirror/diagnosis.py": "what the log of MirrorMaker may explain",
     "core/mirror/mirrorctl_protocol.py": "the sentences of the refusals of a host, which sends a code only",
     "core/spark/spark_target.py": "the sentences for the ends of a Spark job",

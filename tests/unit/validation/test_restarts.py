@@ -9,9 +9,8 @@ import pytest
 
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.validation.coverage_rules import coverage_of
-from kafka_migration.core.validation.difference_kinds import DifferenceKind
 from tests.unit.validation.replay_model import TOPIC, Life, told
-from tests.unit.validation.restart_model import RestartedLife, restarted_life
+from tests.unit.validation.restart_model import restarted_life
 
 # The campaign tries many more histories.
 of_histories = pytest.mark.parametrize("histories", [100, pytest.param(3_000, marks=pytest.mark.campaign)])
@@ -48,32 +47,6 @@ def test_exactly_once_leaves_no_duplicates(histories: int) -> None:
         life.judge(whole=True)
 
         assert {Verdict.PASS} == {run.verdict for run in life.runs}, seed
-
-
-@of_histories
-def test_two_tasks_at_once_are_bad_only_if_a_key_ends_with_an_old_record(histories: int) -> None:
-    """A task on a worker that is cut off continues to copy, and may store its position late: what both send is
-    `duplicate`. If the older task was last, a key of the target ends with an old record; that is never good.
-    """
-    seen: Counter[tuple[bool, bool]] = Counter()
-    for seed in range(histories):
-        life = restarted_life(seed, with_cut_off=True)
-        life.judge()
-        whole = life.judge(whole=True)
-        assert whole is not None
-        is_stale = _is_stale(life)
-        assert is_stale is not whole.verdict.is_good, seed
-        assert is_stale or DifferenceKind.STALE not in whole.differences.counts, seed
-        seen[is_stale, bool(life.again)] += 1
-    assert seen[True, True] > histories // 50, seen
-
-
-def _is_stale(life: RestartedLife) -> bool:
-    lasts = [
-        [{record[0]: record for record in log if record} for log in (each.logs.source, each.logs.target)]
-        for each in life.partitions
-    ]
-    return any(ours != theirs for ours, theirs in lasts)
 
 
 @of_histories
