@@ -159,16 +159,12 @@ def _as_far_as_read(piece: Measured) -> Measured:
 def _told(whole: Measured, runs: Sequence[WindowPlan]) -> Again | None:
     """Return what was sent again if these equal runs follow each other without a gap on the source."""
     source = whole.plan.source
-    reached, again = runs[0].source.start, None
-    for run in runs:
-        if not source.start <= run.source.start <= reached:
-            return None
-        if again is None and run.source.start < reached:
-            again = run
-        reached = max(reached, run.source.end)
+    pairs = list(zip(runs, runs[1:]))
+    follows = all(source.start <= later.source.start <= earlier.source.end for earlier, later in pairs)
     # Before the last run has passed all that was sent before, some keys may end with an old record.
-    if again is None or runs[-1].source.end != source.end or reached != source.end or whole.surplus <= 0:
+    if not follows or runs[-1].source.end != source.end or whole.surplus <= 0:
         return None
+    again = next(later for earlier, later in pairs if later.source.start < earlier.source.end)
     return Again(whole.surplus, again.source.start, again.target.start)
 
 

@@ -1,9 +1,13 @@
 """Finds where a task of MirrorMaker was started again within a piece, by the content of its records. No Spark.
 
-Such a piece is several *runs*, one after the other on the target. Each is equal to the source from an offset on that
-was sent before, or that follows directly. A run ends where the target continues with another record than the source.
-The next run begins at the source record that equals this one; of several, at that with the most equal records after it,
-and of these at the last one.
+Such a piece is several *runs*, one after the other on the target. A run is equal to the source from an offset on that
+is not after the end of the run before it. It ends where the target continues with another record than the source. The
+next run begins at the source record that equals this one; of several, at that with the most equal records after it, and
+of these at the last one.
+
+So whatever an earlier run had sent of a key, a later run that begins before the key's last record also sends that one:
+if the last run ends with the source, no key ends with an old record on the target. Two tasks that copy at the same time
+have no such runs.
 
 The choice is a guess, and the runs prove it: each is compared as a whole, record by record. If a guess was wrong, a
 later record has no place, and the piece is compared by key.
@@ -33,7 +37,7 @@ class Parted(NamedTuple):
 class Continuation(NamedTuple):
     """Target offsets whose first record begins a run, and where to look for it on the source.
 
-    :param reached: the source offset up to which everything was sent before; the run begins there at the latest
+    :param reached: the source offset at which the run before it ends; the run begins there at the latest
     """
 
     source: SideRange
@@ -87,13 +91,11 @@ class _Cut:
 
     whole: WindowPlan
     rest: WindowPlan | None
-    reached: int
     runs: list[WindowPlan] = field(default_factory=list)
 
     @classmethod
     def of(cls, whole: WindowPlan, piece: WindowPlan) -> _Cut:
-        rest = replace(piece, source=replace(piece.source, end=whole.source.end))
-        return cls(whole, rest, piece.source.start)
+        return cls(whole, replace(piece, source=replace(piece.source, end=whole.source.end)))
 
     def take(self, parted: Parted | None) -> bool:
         """Add the run up to where the sides part; return whether the target has more."""
@@ -106,7 +108,6 @@ class _Cut:
         run_end = source.end if source_end is None else source_end
         cut_at = target.end if target_end is None else target_end
         self.runs.append(replace(self.rest, source=replace(source, end=run_end), target=replace(target, end=cut_at)))
-        self.reached = max(self.reached, run_end)
         self.rest = (
             None if target_end in (None, target.end) else replace(self.rest, target=replace(target, start=cut_at))
         )
@@ -116,10 +117,10 @@ class _Cut:
     def continuation(self) -> Continuation:
         """What to look for next."""
         assert self.rest is not None
-        source, target = self.whole.source, self.rest.target
-        source = source.between(source.start, min(source.end, self.reached + CONTEXT_OFFSETS))
+        source, target, reached = self.whole.source, self.rest.target, self.runs[-1].source.end
+        source = source.between(source.start, min(source.end, reached + CONTEXT_OFFSETS))
         target = target.between(target.start, min(target.end, target.start + CONTEXT_OFFSETS))
-        return Continuation(source, target, self.reached)
+        return Continuation(source, target, reached)
 
     def begin_at(self, offset: int | None) -> None:
         """Begin the next run at a source offset; `None`: there is none."""

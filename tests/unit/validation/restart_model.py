@@ -109,12 +109,12 @@ class RestartedLife:
 
         The last generation of a life is stopped in order, after all was copied, and no task was started again.
         """
-        begin, ends = self._positions(), self._target_ends()
+        begin, ends = self._positions(), self.target_ends()
         endings = [self._task(n, is_last=is_last, with_cut_off=with_cut_off) for n in range(self.tasks)]
         resent = any(was_restarted for was_restarted, _ in endings)
         how = HowEnded.ORDERLY if all(in_order for _, in_order in endings) else HowEnded.UNKNOWN
         self.restarted += resent
-        self._certify(begin, ends, ProcessEnding(how, resent=resent))
+        self.certify(begin, ends, ProcessEnding(how, resent=resent))
 
     def _task(self, task: int, *, is_last: bool, with_cut_off: bool) -> tuple[bool, bool]:
         """Return whether the task was started again, and whether its last instance ended in order."""
@@ -133,11 +133,9 @@ class RestartedLife:
             each.live(self.rng, to_the_end=is_last or self.rng.random() < 0.4, in_order=in_order)
         return restarts > 0, in_order
 
-    def _certify(
-        self, begin: dict[TopicPartition, int], ends: dict[TopicPartition, int], ending: ProcessEnding
-    ) -> None:
+    def certify(self, begin: dict[TopicPartition, int], ends: dict[TopicPartition, int], ending: ProcessEnding) -> None:
         """Write what the ledger has of a generation, as `steps.mirror.stop_certificate` certifies it."""
-        number, after = len(self.ledger.generations) + 1, self._target_ends()
+        number, after = len(self.ledger.generations) + 1, self.target_ends()
         positions = {p: each.logs.held(max(begin[p], each.stored)) for p, each in self._placed()}
         grown = {p: after[p] - ends[p] - (positions[p] - begin[p]) for p in positions}
         says_nothing = self.is_exactly_once or ending.resent
@@ -163,12 +161,13 @@ class RestartedLife:
         last = self.ledger.last_stop
         return {p: last.mirror_positions[p] if last else 0 for p, _ in self._placed()}
 
-    def _target_ends(self) -> dict[TopicPartition, int]:
+    def target_ends(self) -> dict[TopicPartition, int]:
+        """Return the end of each partition on the target."""
         return {p: len(each.logs.target) for p, each in self._placed()}
 
     def judge(self, *, whole: bool = False) -> TopicVerdict | None:
         """Validate what is pending, or everything, as a run does; `None` without anything to judge."""
-        judged = judge(self.entries, self._measured, self._target_ends(), whole=whole)
+        judged = judge(self.entries, self._measured, self.target_ends(), whole=whole)
         if judged is not None:
             self.runs.append(judged.verdict)
         return judged and judged.verdict

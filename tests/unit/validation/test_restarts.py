@@ -8,9 +8,12 @@ from collections import Counter
 import pytest
 
 from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.mirror.mirror_process import HowEnded, ProcessEnding
 from kafka_migration.core.validation.coverage_rules import coverage_of
+from kafka_migration.core.validation.difference_kinds import DifferenceKind
 from tests.unit.validation.replay_model import TOPIC, Life, told
-from tests.unit.validation.restart_model import restarted_life
+from tests.unit.validation.restart_model import Partition, RestartedLife, restarted_life
 
 # The campaign tries many more histories.
 of_histories = pytest.mark.parametrize("histories", [100, pytest.param(3_000, marks=pytest.mark.campaign)])
@@ -38,6 +41,46 @@ def test_runs_and_a_validation_of_the_whole_agree(histories: int) -> None:
     assert min(seen.values()) > histories // 20, seen
 
 
+def test_restart_alone_is_no_difference_in_its_own_run() -> None:
+    """Regression: the target has as many records more as were sent again; they were taken for records after the
+    position, which it lacks, so the run said FAIL. The runs of records prove at once that only these came twice."""
+    life = _restarted_once(reached=5, stored=5)
+    alone = life.judge()
+    assert alone is not None
+
+    assert (Verdict.WARN, {DifferenceKind.DUPLICATE: 2}) == (alone.verdict, alone.differences.counts)
+    assert (5, 7) == (alone.source_records, alone.target_records)
+
+
+def test_task_that_has_not_caught_up_is_not_verifiable_until_the_next_generation() -> None:
+    """It ended in order, but before the records that the task before it had sent: they are on the target only."""
+    life = _restarted_once(reached=3, stored=3)
+    alone = life.judge()
+    assert alone is not None
+    assert Verdict.NOT_VERIFIABLE is alone.verdict
+    life.generation(is_last=True)
+    later = life.judge()
+    assert later is not None
+
+    assert (Verdict.WARN, {DifferenceKind.DUPLICATE: 2}) == (later.verdict, later.differences.counts)
+    assert Verdict.WARN is coverage_of(life.ledger)[TOPIC].verdict
+
+
+def _restarted_once(reached: int, stored: int) -> RestartedLife:
+    """Return a life whose task sent records 0 to 3, and from 2 on again after a restart; nothing was judged."""
+    life = RestartedLife(0, alphabet=0)
+    life.partitions, life.tasks = [Partition(Life(0, transactions=False, alphabet=0), is_exactly_once=False)], 1
+    (only,) = life.partitions
+    only.logs.produce(5)
+    only.send(0, 4)
+    only.send(2, reached)
+    only.stored = stored
+    ending = ProcessEnding(HowEnded.ORDERLY, resent=True)
+    place = TopicPartition(TOPIC, 0)
+    life.certify({place: 0}, {place: 0}, ending)
+    return life
+
+
 @of_histories
 def test_exactly_once_leaves_no_duplicates(histories: int) -> None:
     """What a fenced task had not committed is never seen, so every run says PASS whatever was started again."""
@@ -47,6 +90,32 @@ def test_exactly_once_leaves_no_duplicates(histories: int) -> None:
         life.judge(whole=True)
 
         assert {Verdict.PASS} == {run.verdict for run in life.runs}, seed
+
+
+@of_histories
+def test_two_tasks_at_once_are_bad_only_if_a_key_ends_with_an_old_record(histories: int) -> None:
+    """A task on a worker that is cut off continues to copy, and may store its position late: what both send is
+    `duplicate`. If the older task was last, a key of the target ends with an old record; that is never good.
+    """
+    seen: Counter[tuple[bool, bool]] = Counter()
+    for seed in range(histories):
+        life = restarted_life(seed, with_cut_off=True)
+        life.judge()
+        whole = life.judge(whole=True)
+        assert whole is not None
+        is_stale = _is_stale(life)
+        assert is_stale is not whole.verdict.is_good, seed
+        assert is_stale or DifferenceKind.STALE not in whole.differences.counts, seed
+        seen[is_stale, bool(life.again)] += 1
+    assert seen[True, True] > histories // 50, seen
+
+
+def _is_stale(life: RestartedLife) -> bool:
+    lasts = [
+        [{record[0]: record for record in log if record} for log in (each.logs.source, each.logs.target)]
+        for each in life.partitions
+    ]
+    return any(ours != theirs for ours, theirs in lasts)
 
 
 @of_histories

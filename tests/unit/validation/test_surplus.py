@@ -27,6 +27,7 @@ from kafka_migration.core.validation.judging_by_key import (
 from kafka_migration.core.validation.validation_contract import PartitionResult, SideCount, TopicResult
 from tests.unit.partitions import P0, P1
 from tests.unit.validation.replay_model import PLACE, TOPIC
+from tests.unit.validation.restart_model import restarted_life
 from tests.unit.validation.test_replays import finished, random_life
 
 COMPACTED = Differences({DifferenceKind.COMPACTED: 3}, ())
@@ -92,6 +93,29 @@ def test_record_that_the_source_never_had_stays_a_fail() -> None:
 
     assert finding is not None
     assert (Verdict.FAIL, Code.COPY_DIFFERS) == (verdict, finding.code)
+
+
+def test_restart_within_a_generation_explains_what_its_range_has_more() -> None:
+    """Such a generation may have sent anything again, so that is replayed; what others have more is not explained."""
+    lengths = {2: {0: 4}, 3: {0: 1}}
+
+    assert Surplus(4, 1) == surplus_in_place(window(6, 11), lengths, killed={2}, resent={2})
+    events = GenerationEvents({2}, (), {2: {0: 4}, 3: {0: 0}}, {2})
+    assert Verdict.WARN is judge_partition(explained(window(6, 10)), events=events, tolerance=MANY)[0]
+
+
+@pytest.mark.parametrize("histories", [150, pytest.param(4_000, marks=pytest.mark.campaign)])
+def test_no_copy_with_restarts_alarms(histories: int) -> None:
+    """Over random restarts of tasks and holes of the source nothing is unexplained, and no more than was sent again."""
+    for seed in range(histories):
+        life = restarted_life(seed)
+        generations, ends = life.ledger.generations, life.target_ends()
+        killed, resent = ({g.number for g in generations if getattr(g, name)} for name in ("was_killed", "has_resent"))
+        lengths = lengths_of(generations, TOPIC)
+        windows = whole_windows(life.ledger, [TOPIC], ends)
+        found = [surplus_in_place(each, lengths, killed, resent) for each in windows]
+        assert 0 == sum(each.unexplained for each in found), seed
+        assert sum(each.replayed for each in found) <= life.again, seed
 
 
 @pytest.mark.parametrize(
