@@ -57,6 +57,14 @@ def test_a_name_is_shown_as_it_is(name: str) -> None:
 
 
 @given(PIECES)
+@example([(False, "[]"), (True, "")])
+@example([(False, "[a]"), (False, "(b)")])
+@example([(False, "[a]"), (False, "[b]")])
+@example([(False, "<"), (False, "b>")])
+@example([(False, "http:"), (False, "//b.c")])
+@example([(False, "www"), (False, ".b.c")])
+@example([(False, "_"), (False, "_a__")])
+@example([(False, "&"), (False, "lt;")])
 def test_pieces_of_a_line_do_not_join_to_markup(pieces: list[tuple[bool, str]]) -> None:
     """Names and texts beside each other stay what they are, wherever the line is wrapped."""
     line = "x"

@@ -22,6 +22,8 @@ _MARKUP = re.compile(
 )
 # What begins a heading, a list, a line, a quotation or a table at the beginning of a line.
 _BLOCK = re.compile(r"(?:[0-9]{1,9}(?=[.)](?: |$))|(?=#{1,6}(?: |$)|[-+](?: |$)|[-= ]+$|>|:-|\[[ xX]?\]))")
+# What stands right before a text may make markup of its first letters, unless it is code or has a backslash.
+_END = re.compile(r"(?<!\\)[^\s`|\\]{0,20}\Z")
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 # A word of a line of Markdown; the spaces of code belong to it.
 _WORD = re.compile(r"(?:\\.|`[^`]{0,500}`|\S)+")
@@ -37,7 +39,7 @@ def shown(name: str, before: str = "") -> str:
     """
     name = _with_edges(_visible(name))
     if not name:
-        return "(empty)"
+        return escaped("(empty)", before) if before else "(empty)"
     # Two pieces of code without a space between them would be one.
     if "`" in name or "|" in name or before.endswith("`"):
         return _PUNCTUATION.sub(r"\\\g<0>", name)
@@ -52,7 +54,8 @@ def escaped(text: str, before: str = "") -> str:
     line = before
     for token in _TOKEN.findall(_visible(text) if before else _visible(text).lstrip(" ")):
         is_code = len(token) > 1 and token[0] == "`"
-        line += shown(token[1:-1] if is_code else token, line) if is_code or _MARKUP.search(token) else token
+        is_markup = is_code or _makes_markup(token, line)
+        line += shown(token[1:-1] if is_code else token, line) if is_markup else token
     return line[len(before) :] if before else _begun(line)
 
 
@@ -101,6 +104,14 @@ def is_wide(text: str) -> bool:
 def columns(text: str) -> int:
     """Return how many columns of a terminal a text takes."""
     return len(text) if text.isascii() else sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
+
+
+def _makes_markup(word: str, before: str) -> bool:
+    """Whether a word is markup, or becomes it with what stands before it on its line."""
+    found = _END.search(before[-20:])
+    end = found[0] if found else ""
+    known = {each.start() for each in _MARKUP.finditer(end)}
+    return any(each.start() not in known for each in _MARKUP.finditer(end + word))
 
 
 def _begun(line: str) -> str:
