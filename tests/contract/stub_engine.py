@@ -35,11 +35,15 @@ class StubReply(ProcessReply):
 
 @dataclass
 class StubPlace:
-    """Where the stub runs, and what it keeps there. `was_restarted`: it has started a part of the stub again."""
+    """Where the stub runs, and what it keeps there.
+
+    `was_restarted`: it has started a part of the stub again. `is_patient`: the stub stores its positions last.
+    """
 
     positions: dict[TopicPartition, int] = field(default_factory=dict)
     health: MirrorHealth = field(default_factory=MirrorHealth)
     was_restarted: bool = False
+    is_patient: bool = True
 
 
 @dataclass
@@ -77,7 +81,8 @@ class StubEngine:
     def ending(self, reply: StubReply) -> ProcessEnding:
         """Judge what its process says; there is no log."""
         if reply.has_stored:
-            return ProcessEnding(HowEnded.ORDERLY, resent=self.place.was_restarted)
+            resent, is_flushed = self.place.was_restarted, self.place.is_patient
+            return ProcessEnding(HowEnded.ORDERLY, resent=resent, is_flushed=is_flushed)
         how = HowEnded.KILLED if reply.killed else HowEnded.UNKNOWN
         return ProcessEnding(how, resent=self.place.was_restarted)
 

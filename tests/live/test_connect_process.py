@@ -8,15 +8,12 @@ from uuid import uuid4
 
 import pytest
 
-from kafka_migration.adapters.connect.connect_process import ConnectProcess
 from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.core.connect.connect_config import ConnectLaunch, copier_name, reservation_name
-from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.mirror.mirror_process import ProcessState
 from sandbox.sandbox import Sandbox
-from tests.contract.process_contract import GRACE_S, ME, OTHER, ProcessContract, codes
+from tests.contract.connect_process_contract import ConnectProcessContract
 from tests.live.connect_cluster import ConnectCluster, connect_cluster, one_topic
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign]
@@ -38,10 +35,8 @@ def topic(brokers: Sandbox) -> str:
     return name
 
 
-class TestConnectProcess(ProcessContract):
-    """The suite of every process; a Connect cluster takes the count of the run where it has no connector."""
-
-    process: ConnectProcess
+class TestConnectProcess(ConnectProcessContract):
+    """Two real workers."""
 
     @pytest.fixture(autouse=True)
     def _setup(self, cluster: ConnectCluster, topic: str) -> Iterator[None]:
@@ -61,48 +56,13 @@ class TestConnectProcess(ProcessContract):
             config["source.consumer.fetch.max.wait.ms"] = "no number"
         return ConnectLaunch(config)
 
-    def make_way(self) -> bool:
-        """A connector that failed is still there, and its other tasks copy: it must be stopped."""
-        return self.process.stop(ME, None, GRACE_S).state is ProcessState.STOPPED
-
     def kill_process(self) -> None:
         """Let a task start again, as somebody may do with Connect's own command."""
         with closing(self.cluster.rest()) as rest:
             rest._service.request("POST", f"/connectors/{copier_name(self.name)}/restart?includeTasks=true")
             rest.wait(lambda: self.process.status().state is ProcessState.DEAD, "the restart of the tasks")
 
-    def test_stop_needs_no_reservation_but_respects_one(self) -> None:
-        """Stop works on a free migration; where another run holds it, it does not, and the connector runs on."""
-        self.started()
-        self.process.reserve(OTHER, take_over_from=ME)
-        with pytest.raises(Refused) as error:
-            self.process.stop(ME, 1, GRACE_S)
-        kept = self.process.status()
+    def free(self) -> None:
+        """Delete the reservation by REST."""
         with closing(self.cluster.rest()) as rest:
             rest.delete(reservation_name(self.name))
-
-        assert {Code.RESERVED_BY} == codes(error)
-        assert ProcessState.RUNNING is kept.state
-        assert ProcessState.STOPPED is self.process.stop(ME, 1, GRACE_S).state
-
-    def test_death_is_seen(self) -> None:
-        """A restart of a task ends the generation, and the next one starts once it was stopped."""
-        self.started()
-        self.kill_process()
-
-        reply = self.process.renew(ME, 1)
-
-        assert (ProcessState.DEAD, None) == (reply.state, reply.pid)
-        assert "restarted on worker" in reply.exit_reason
-        stopped = self.process.stop(ME, 1, GRACE_S)
-        assert (ProcessState.STOPPED, True, False) == (stopped.state, stopped.resent, stopped.is_orderly)
-        assert self.process.start(ME, 2, self.launch()).is_running
-
-    def test_orderly_stop_is_proved_by_the_workers(self) -> None:
-        """After a stop each task has ended in order, and nothing was sent again."""
-        self.started()
-        tasks = self.process.status().tasks
-        reply = self.process.stop(ME, 1, GRACE_S)
-
-        assert 2 == len(tasks or ())
-        assert (True, False, None) == (reply.is_orderly, reply.resent, reply.tasks)

@@ -55,6 +55,21 @@ def test_killed_generation_without_log_is_not_graceful(hostless: World) -> None:
     assert not hostless.certified.graceful
 
 
+@pytest.mark.parametrize(("is_patient", "sent", "graceful"), [(False, 4, True), (False, 6, False), (True, 6, True)])
+def test_end_in_order_is_not_clean_if_the_target_shows_that_positions_are_behind(
+    hostless: World, is_patient: bool, sent: int, graceful: bool
+) -> None:
+    """A process that waits only for some time for answers may end in order, and have sent more than it stored."""
+    engine = hostless.run.engine
+    assert isinstance(engine, StubEngine)
+    engine.place.is_patient = is_patient
+    hostless.target.produce("orders", 0, *FOUR_RECORDS[: sent - 4])
+    hostless.do("stop_mirror")
+    stop = hostless.certified
+
+    assert (graceful, sent - 4) == (stop.graceful, stop.ahead_records.get(P0, 0))
+
+
 def test_part_that_was_started_again_makes_the_ending_unclean(hostless: World) -> None:
     """Records may be on the target twice anywhere, so its growth shows no record ahead, although the end was in order.
 

@@ -79,11 +79,15 @@ class KafkaConnect:
         return MirrorHealth.of_tasks(tasks, differences=tuple(_differences(reply.config, profile(self.migration))))
 
     def ending(self, reply: ConnectReply) -> ProcessEnding:
-        """Return how a generation ended: in order if each task ran once and its worker said that it has ended."""
+        """Return how a generation ended: in order if each task ran once and its worker said that it has ended.
+
+        A task that ends waits for the answers of the target, but only for the workers' `offset.flush.timeout.ms`.
+        """
         if reply.is_running:
             return ProcessEnding(HowEnded.UNKNOWN, resent=reply.resent)
         how = HowEnded.KILLED if reply.is_lost else HowEnded.UNKNOWN
-        return ProcessEnding(HowEnded.ORDERLY if reply.is_orderly else how, resent=reply.resent)
+        how = HowEnded.ORDERLY if reply.is_orderly else how
+        return ProcessEnding(how, resent=reply.resent, is_flushed=False)
 
     def position_topics(self) -> tuple[str, ...]:
         """Return the connector's own offsets topic."""

@@ -277,7 +277,8 @@ def _clients(migration: Migration) -> dict[str, str]:
 
 def never_copied_findings(migration: Migration) -> Iterable[Finding]:
     """Return one finding per topic that MirrorMaker 2 would not copy to its `Migration.target_topic`."""
-    for topic in migration.topics if migration.mirror.engine == "mirrormaker2" else ():
+    # Every engine that may rename topics does so by MirrorMaker 2's policies, which skip some names.
+    for topic in migration.topics if migration.mirror.abilities.renames_topics else ():
         problem = _problem(migration, topic)
         if problem:
             yield Finding(

@@ -40,22 +40,22 @@ def rest_of(monkeypatch: pytest.MonkeyPatch, answers: Iterable[HttpAnswer], pati
 def test_only_kafka_connect_says_that_a_connector_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
     """The answer of a worker that starts is waited over; else the connector would count as deleted by somebody."""
     assert rest_of(monkeypatch, [STARTING, ABSENT]).config("name") is None
-    with pytest.raises(TransientError, match="cannot answer now: HTTP status 404"):
+    with pytest.raises(TransientError, match="cannot answer now: status 404"):
         rest_of(monkeypatch, [STARTING], patience_s=0).config("name")
 
 
 def test_change_is_asked_again_of_a_worker_that_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     """A creation and a stop reach the worker once it is ready."""
-    assert rest_of(monkeypatch, [STARTING, ABSENT, CREATED]).create("name", {}, is_running=True)
+    rest_of(monkeypatch, [STARTING, ABSENT, CREATED]).create("name", {}, is_running=True)
     assert rest_of(monkeypatch, [STARTING, HttpAnswer(204, b"")]).stop("name")
     assert not rest_of(monkeypatch, [STARTING, ABSENT]).stop("name")
 
 
-@pytest.mark.parametrize(("answer", "meaning"), [(STARTING, WorkerAnswer.SILENT), (ABSENT, WorkerAnswer.FREE)])
+@pytest.mark.parametrize(("answer", "meaning"), [(STARTING, WorkerAnswer.UNCLEAR), (ABSENT, WorkerAnswer.FREE)])
 def test_worker_that_starts_is_not_free_yet(
     monkeypatch: pytest.MonkeyPatch, answer: HttpAnswer, meaning: WorkerAnswer
 ) -> None:
     """Until it says so in Connect's words, it does not tell whether it has tasks."""
     monkeypatch.setattr(HttpService, "get", lambda _, __: answer)
 
-    assert meaning is ask_worker(SETTINGS, "localhost:8083", "name")
+    assert meaning is ask_worker(SETTINGS, "http://localhost:8083", "name")

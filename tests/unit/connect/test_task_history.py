@@ -36,7 +36,7 @@ def value_of(state: str | None, worker: str | None = "a") -> bytes | None:
 
 def history(found: Sequence[LogRow]) -> TaskHistory:
     """Return the history of the connector `kafka-migration.shop`."""
-    return task_history(found, NAME, START)
+    return task_history(found, NAME, START, {})
 
 
 def test_tasks_that_ran_once_and_ended_are_orderly() -> None:
@@ -82,11 +82,39 @@ def test_lost_worker_stays_unproved_until_it_says_so() -> None:
 def test_missing_row_makes_a_history_unknown() -> None:
     """After a compaction, or without a known start, restarts cannot be seen: that is never good."""
     for found in (
-        task_history(rows((f"{NAME}-0", "RUNNING"), first=8), NAME, START),
-        task_history(rows((f"{NAME}-0", "RUNNING")), NAME, None),
+        task_history(rows((f"{NAME}-0", "RUNNING"), first=8), NAME, START, {}),
+        task_history(rows((f"{NAME}-0", "RUNNING")), NAME, None, {}),
     ):
         assert (True, False) == (found.resent, found.is_orderly)
         assert "missing" in found.trouble()
+
+
+@pytest.mark.parametrize(
+    ("end", "is_whole"), [(7, True), (8, True), (9, False), (0, True)], ids=["before", "at", "after", "empty"]
+)
+def test_rows_that_do_not_reach_a_known_end_are_missing(end: int, is_whole: bool) -> None:
+    """A topic that deletes its oldest rows, or that somebody emptied, shows no gap between the rows that are left."""
+    found = task_history(rows((f"{NAME}-0", "RUNNING")), NAME, START, {TopicPartition("states", 0): end})
+
+    assert is_whole is found.is_whole
+
+
+def test_partition_that_was_added_later_begins_at_its_start() -> None:
+    """The creation does not name its offset; as long as it is empty, no row is missing."""
+    added = TopicPartition("states", 1)
+
+    assert task_history([], NAME, START, {added: 0}).is_whole
+    assert not task_history([], NAME, START, {added: 1}).is_whole
+
+
+def test_newest_row_of_the_connector_itself_is_its_state() -> None:
+    """Its rows are no lives of tasks; the row of its deletion, and a text that is none, say nothing."""
+    key = f"status-connector-{NAME}".encode()
+    said = [value_of("RUNNING"), value_of("STOPPED"), b'{"state": 1}', b"[]", None]
+    found = history([LogRow(TopicPartition("states", 0), 7 + n, key, value) for n, value in enumerate(said)])
+
+    assert ("STOPPED", (), True) == (found.connector, found.lives, found.is_whole)
+    assert not history(rows((f"{NAME}-0", "RUNNING"))).connector
 
 
 @pytest.mark.parametrize("other", ["kafka-migration.shop-1", "kafka-migration.sho", "kafka-migration-x.shop"])

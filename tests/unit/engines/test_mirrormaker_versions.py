@@ -11,7 +11,7 @@ import pytest
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.migration.aliases import MIRROR_WORDS
 from kafka_migration.core.migration.client_tuning import TUNING_KEYS, value_problem, words_of
-from kafka_migration.core.migration.settings import Migration, TopicNames
+from kafka_migration.core.migration.settings import ConnectSettings, Migration, TopicNames
 from kafka_migration.core.mirror.engine import AnyEngine, LaunchFacts
 from kafka_migration.core.mirror.host import MirrorLaunch
 from kafka_migration.engines.engines import engine_of
@@ -216,6 +216,7 @@ def test_login_needs_a_kafka_that_keeps_it(migration: Migration, version: str, i
     assert ([] if is_safe else [Code.MIRROR_KAFKA_TOO_OLD]) == found
 
 
+@pytest.mark.parametrize("engine", [{}, {"engine": "connect", "connect": ConnectSettings("connect-status")}])
 @pytest.mark.parametrize(
     ("topic", "names", "part"),
     [
@@ -226,12 +227,12 @@ def test_login_needs_a_kafka_that_keeps_it(migration: Migration, version: str, i
     ],
 )
 def test_topic_that_mirrormaker_2_would_leave_out_is_named(
-    migration: Migration, topic: str, names: TopicNames, part: str
+    migration: Migration, topic: str, names: TopicNames, part: str, engine: dict[str, object]
 ) -> None:
     """Names that mean something to MirrorMaker 2 itself are refused, because it says nothing about them."""
     strange = replace(migration, topics=("orders", topic))
 
-    (finding,) = an_engine(strange, topic_names=names).setting_findings("3.9.1")
+    (finding,) = an_engine(strange, topic_names=names, **engine).setting_findings("3.9.1")
 
     assert Code.TOPIC_NEVER_COPIED is finding.code
     assert part in finding.found

@@ -97,6 +97,16 @@ def test_cause_reads_well(cause: Cause) -> None:
     assert finding.happened.endswith("MirrorMaker says: x.Exception: y.")
 
 
+@pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.what)
+def test_cause_in_a_worker_names_no_host(cause: Cause) -> None:
+    """On Kafka Connect nobody has a host or a heap of the migration to look at."""
+    finding = cause_finding(Sign(cause, "x.Exception: y."), "MirrorMaker", "generation 1 ended", None)
+
+    assert_reads_well(finding)
+    words = " ".join((finding.found, finding.expected, finding.remedy, finding.happened))
+    assert not re.search(r"MirrorMaker host|the host|heap_mb|java_home|kafka_home", words)
+
+
 def test_health_reads_well() -> None:
     """A failed task, a changed configuration and an alarm each read well."""
     health = MirrorHealth((FailedTask("task 0", "java.Error: x"),), None, ("tasks.max is 1, rendered was 4",))

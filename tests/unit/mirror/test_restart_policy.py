@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.migration.engine_table import ROWS
 from kafka_migration.core.mirror.mirror_process import ProcessReply, ProcessState
 from kafka_migration.core.mirror.restart_policy import Death, dead_for_good, stopped_by_others
 
@@ -49,10 +50,13 @@ def test_killed_process_has_no_words_of_its_own(code: int, reason: str, is_told:
 
 def test_findings_name_every_death() -> None:
     """A run that gives up names all deaths and the number of restarts; a stop on request is not called a death."""
-    finding = dead_for_good([Death.of(reply(), NOW, 0), Death.of(reply(), NOW, 1)], 1)
+    deaths = [Death.of(reply(), NOW, 0), Death.of(reply(), NOW, 1)]
+    finding, on_workers = (dead_for_good(deaths, 1, ROWS[engine]) for engine in ("mirrormaker2", "connect"))
 
     assert (Code.MIRROR_DEAD, 2) == (finding.code, finding.found.count("generation 4"))
-    assert "restarted 1 time(s)" in finding.expected
+    assert "restarted 1 time(s) (mirror.restarts)" in finding.expected
+    assert "mirror.restarts" not in str(on_workers)
+    assert ("mirrormaker.log on the host" in finding.remedy) > ("host" in on_workers.remedy)
     assert 1 == finding.found.count("says: OutOfMemoryError")
     assert "generation 4 was stopped on request" in stopped_by_others(reply()).found
 

@@ -9,19 +9,22 @@ from __future__ import annotations
 import time
 import uuid
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, NoReturn
 
-from kafka_migration.adapters.connect.connect_rest import PAUSE_S, ConnectRest
-from kafka_migration.adapters.connect.copier import FAILED, Copier, read_copier
+from kafka_migration.adapters.connect.connect_rest import ConnectRest
+from kafka_migration.adapters.connect.copier import STOPPED, Copier, read_copier, with_workers
+from kafka_migration.adapters.connect.stop_proof import StopProof
 from kafka_migration.adapters.connect.task_watch import TaskWatch
+from kafka_migration.adapters.system.deadlines import at_most, time_left
 from kafka_migration.core.connect.connect_config import (
     BARRED,
+    CHANGE,
     CREATION,
     GENERATION,
     HOLDER,
     REACHED,
     STATUS_FROM,
+    STATUS_TOPIC,
     Config,
     ConnectLaunch,
     copier_name,
@@ -30,8 +33,7 @@ from kafka_migration.core.connect.connect_config import (
     status_from_text,
     with_digest,
 )
-from kafka_migration.core.connect.connect_words import not_stopped, refusal
-from kafka_migration.core.connect.task_history import TaskHistory
+from kafka_migration.core.connect.connect_words import refusal, unseen
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MirrorFailed, Refused, TransientError
 from kafka_migration.core.mirror.connect_reply import ConnectReply
@@ -41,8 +43,8 @@ from kafka_migration.core.mirror.mirror_process import ProcessState
 CONFIRM_S = 1.0
 # Tasks start some seconds after their connector. A connector that has none by then is watched like one that stalls.
 START_S = 60.0
-# A stop that nothing proves within this time is unknown.
-STOP_S = 90.0
+# A poll has other things to ask, too: asking here takes half of its time at most.
+POLL_S = 60.0
 
 
 class ConnectProcess:
@@ -55,17 +57,15 @@ class ConnectProcess:
         self._name, self._reservation = copier_name(migration), reservation_name(migration)
 
     def reserve(self, holder: str, take_over_from: str | None = None) -> ConnectReply:
-        """See `MirrorProcess.reserve`."""
-        reservation = self._rest.config(self._reservation) or {}
-        present = reservation.get(HOLDER, "")
+        """See `MirrorProcess.reserve`. A reservation without a holder was changed by others: it is taken."""
+        reservation = self._rest.config(self._reservation)
+        present = (reservation or {}).get(HOLDER, "")
         if present not in {"", holder, take_over_from}:
             self._refuse(Code.RESERVED_BY, present)
-        if present and present != holder:
-            # Only this one: another run may have put its own in its place meanwhile.
-            self._rest.delete(self._reservation, reservation)
         if present != holder:
-            config = idle_config({HOLDER: holder, CREATION: uuid.uuid4().hex})
-            self._rest.create(self._reservation, config, is_running=False)
+            self._delete_reservation(reservation)
+            own = idle_config({HOLDER: holder, CREATION: uuid.uuid4().hex})
+            self._rest.create(self._reservation, own, is_running=False)
         self._confirm(holder)
         return self._present().reply(holder)
 
@@ -76,8 +76,7 @@ class ConnectProcess:
         copier = self._present()
         if reservation is not None and not copier.is_stopped:
             self._refuse(Code.ALREADY_RUNNING, copier.runs)
-        if reservation is not None:
-            self._rest.delete(self._reservation, reservation)
+        self._delete_reservation(reservation)
         return copier.reply("")
 
     def start(self, holder: str, generation: int, launch: ConnectLaunch) -> ConnectReply:
@@ -95,12 +94,13 @@ class ConnectProcess:
 
     def renew(self, holder: str, generation: int) -> ConnectReply:
         """See `MirrorProcess.renew`. There is no lease. A copier that others changed counts as stopped."""
-        self._require_holder(holder)
-        copier = self._present()
-        if copier.config is not None and copier.generation != generation:
-            self._refuse(Code.GENERATION_UNEXPECTED, f"the last generation there is {copier.generation}")
+        with at_most(time_left(POLL_S) / 2):
+            self._require_holder(holder)
+            copier = self._present()
         if copier.config is None and not generation:
             return copier.reply(holder)
+        if not copier.change and copier.generation != generation:
+            self._refuse(Code.GENERATION_UNEXPECTED, f"the last generation there is {copier.generation}")
         return copier.reply(holder, **_changed(copier, generation))
 
     def status(self) -> ConnectReply:
@@ -108,17 +108,18 @@ class ConnectProcess:
         return self._present().reply(self._holder())
 
     def stop(self, holder: str, generation: int | None, grace_s: int) -> ConnectReply:
-        """See `MirrorProcess.stop`; `grace_s` has no meaning, because nothing can be ended by force."""
+        """See `MirrorProcess.stop`; `grace_s` has no meaning, because nothing can be ended by force.
+
+        A copier that does not exist, or that others changed so that nothing says which generation it is, may have been
+        this one: only rows of its tasks tell whether it ever ran.
+        """
         present = self._require_not_held_by_another(holder, self._rest.config(self._reservation))
-        copier = self._present()
+        copier = StopProof(self._name, self._rest, self._watch).awaited()
         barred = copier.generation if generation is None else generation
-        if copier.config is None:
-            return self._stop_vanished(holder, present, barred)
-        if not copier.is_told_to_stop:
-            self._rest.stop(self._name)
-        copier = self._proved()
-        if barred > copier.barred or (copier.history.unproved and not copier.is_idle):
-            self._bar(holder, copier, max(barred, copier.barred))
+        if copier.is_unknown and barred:
+            return self._stop_unknown(holder, present, copier, barred)
+        if barred > copier.barred or not copier.is_told_to_stop or (copier.history.unproved and not copier.is_idle):
+            self._bar(holder, copier, {GENERATION: str(copier.generation), BARRED: str(max(barred, copier.barred))})
         return copier.reply(present)
 
     def logs(self, generation: int | None, lines: int) -> ConnectReply:
@@ -135,11 +136,16 @@ class ConnectProcess:
         self._rest.close()
 
     def _present(self) -> Copier:
-        return read_copier(self._name, self._rest, self._watch)
+        return with_workers(read_copier(self._name, self._rest, self._watch), self._rest, self._watch)
 
     def _holder(self) -> str:
         """Return the holder of the reservation, empty without one."""
         return (self._rest.config(self._reservation) or {}).get(HOLDER, "")
+
+    def _delete_reservation(self, present: Config | None) -> None:
+        """Delete the reservation that was read. Raises `Refused` (`RESERVED_BY`) if another run has taken it by now."""
+        if present is not None and not self._rest.delete(self._reservation, present):
+            self._refuse(Code.RESERVED_BY, self._holder())
 
     def _confirm(self, holder: str) -> None:
         """Read the reservation back, twice. Raises `Refused` (`RESERVED_BY`) if another run has it."""
@@ -151,31 +157,40 @@ class ConnectProcess:
 
     def _create(self, holder: str, generation: int, launch: ConnectLaunch, before: Copier) -> None:
         """Create the copier of a generation in place of the one before, and read it back."""
-        own = {
-            HOLDER: holder,
-            GENERATION: str(generation),
-            CREATION: uuid.uuid4().hex,
-            STATUS_FROM: status_from_text(self._watch.ends()),
-            REACHED: ",".join(self._watch.reached()),
-        }
-        if before.config is not None:
-            self._rest.delete(self._name, before.config)
-        self._rest.create(self._name, with_digest({**launch.config, **own}), is_running=True)
-        self._rest.wait(lambda: self._rest.config(self._name) is not None, "the creation of the connector")
-        if (self._rest.config(self._name) or {}).get(CREATION) != own[CREATION]:
+        own = {HOLDER: holder, GENERATION: str(generation), CREATION: uuid.uuid4().hex, **self._rows_from_now()}
+        # The workers took their time to answer.
+        self._require_holder(holder)
+        if not self._replaced(before, {**launch.config, **own}, is_running=True):
             self._require_holder(holder)
-            self._refuse(Code.ALREADY_RUNNING, "another generation was started at the same moment")
+            self._refuse(Code.ALREADY_RUNNING, "another generation was started, or told to stop, at the same moment")
         if self._holder() != holder:
             # Another run has taken over meanwhile, so this generation must not run.
             self._rest.stop(self._name)
             self._require_holder(holder)
+
+    def _rows_from_now(self) -> Config:
+        """Return where the rows of the next creation begin, and which workers Airflow reaches now."""
+        reached = ",".join(self._watch.reached())
+        topic, ends = self._watch.place()
+        return {STATUS_TOPIC: topic, STATUS_FROM: status_from_text(ends), REACHED: reached}
+
+    def _replaced(self, before: Copier, config: Config, *, is_running: bool) -> bool:
+        """Create a connector in place of the copier as it was before; false if it is another one by now."""
+        if before.config is not None and not self._rest.delete(self._name, before.config):
+            return False
+        self._rest.create(self._name, with_digest(config), is_running=is_running)
+        self._rest.wait(lambda: self._rest.config(self._name) is not None, "the creation of the connector")
+        return (self._rest.config(self._name) or {}).get(CREATION) == config[CREATION]
 
     def _begun(self, holder: str, *, adopted: bool = False) -> ConnectReply:
         """Wait until every task runs. Raises `MirrorFailed` (`MIRROR_DEAD`) if the connector or a task fails."""
         with suppress(TransientError):
             self._rest.wait(self._is_decided, "the start of the tasks", START_S)
         copier = self._present()
-        if copier.state == FAILED or copier.history.failed:
+        if copier.is_unseen and copier.said != STOPPED:
+            self._rest.stop(self._name)
+            raise Refused([unseen(self._name, self._watch.status_topic)])
+        if copier.traces:
             raise MirrorFailed([refusal(Code.MIRROR_DEAD, self.migration, f"{copier.trouble}: {copier.traces}")])
         return copier.reply(holder, adopted=adopted)
 
@@ -184,50 +199,24 @@ class ConnectProcess:
         tasks = {task.number for task in copier.tasks or ()}
         return bool(copier.trouble) or (bool(tasks) and tasks <= copier.history.tasks)
 
-    def _proved(self) -> Copier:
-        """Return the stopped copier once each of its tasks has ended. Raises `MirrorFailed` if that stays unknown."""
-        end = time.monotonic() + STOP_S
-        while True:
-            now = self._present()
-            if now.config is None:
-                # It was deleted meanwhile, or never existed.
-                now = replace(now, history=self._history_of_all())
-            lives = () if now.is_idle else now.history.lives
-            unproved = self._watch.still_unproved(self._name, lives, now.reached)
-            if now.is_stopped and not now.tasks and not unproved:
-                return now
-            if time.monotonic() >= end:
-                raise MirrorFailed([not_stopped(self._name, unproved)])
-            time.sleep(PAUSE_S)
+    def _stop_unknown(self, holder: str, present: str, copier: Copier, generation: int) -> ConnectReply:
+        """Bar a generation of which only the rows of its tasks are known. If rows are missing, it may have run."""
+        ran = copier.config is not None or bool(copier.history.lives) or not copier.history.is_whole
+        last, change = (generation, copier.change) if ran else (0, "")
+        self._bar(holder, copier, {GENERATION: str(last), BARRED: str(generation), CHANGE: change})
+        return copier.reply(present, resent=True, **_changed(copier, generation)) if ran else copier.reply(present)
 
-    def _stop_vanished(self, holder: str, present: str, generation: int) -> ConnectReply:
-        """Bar a generation whose connector does not exist, and return how it ended.
-
-        Only rows of its tasks tell whether it ever ran. If rows are missing, it may have run.
-        """
-        copier = self._proved()
-        if not generation:
-            return copier.reply(present)
-        self._bar(holder, copier, generation)
-        if copier.history.is_whole and not copier.history.lives:
-            return copier.reply(present)
-        return copier.reply(present, resent=True, **_changed(copier, generation))
-
-    def _history_of_all(self) -> TaskHistory:
-        """Return what the tasks of all generations did, as far as the status topic shows it."""
-        return self._watch.history(self._name, dict.fromkeys(self._watch.ends(), 0))
-
-    def _bar(self, holder: str, copier: Copier, generation: int) -> None:
+    def _bar(self, holder: str, copier: Copier, own: Config) -> None:
         """Leave a connector that never runs in place of the copier, once all tasks have ended.
 
         No late start creates a barred generation, and what workers answered about its end need not be asked again.
+        Raises `TransientError` if a late start was faster.
         """
-        kept = {key: value for key, value in (copier.config or {}).items() if key in (STATUS_FROM, REACHED)}
-        own = {HOLDER: holder, GENERATION: str(copier.generation), BARRED: str(generation), CREATION: uuid.uuid4().hex}
-        own |= kept
-        self._rest.delete(self._name)
-        self._rest.create(self._name, with_digest(idle_config(own)), is_running=False)
-        self._rest.wait(lambda: self._rest.config(self._name) is not None, "the mark of the stop")
+        known = {} if copier.is_unknown else copier.config or {}
+        kept = {key: known[key] for key in (STATUS_TOPIC, STATUS_FROM, REACHED) if key in known}
+        config = idle_config({HOLDER: holder, CREATION: uuid.uuid4().hex, **kept, **own})
+        if not self._replaced(copier, config, is_running=False):
+            raise TransientError(f"connector {self._name} was created by another one while it was stopped")
 
     def _require_holder(self, holder: str) -> None:
         if (present := self._holder()) != holder:

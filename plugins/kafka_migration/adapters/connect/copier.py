@@ -10,39 +10,59 @@ from kafka_migration.adapters.connect.connect_rest import ConnectRest
 from kafka_migration.adapters.connect.task_watch import TaskWatch
 from kafka_migration.core.connect.connect_config import (
     BARRED,
+    CHANGE,
+    CREATION,
     DIGEST,
     GENERATION,
     HOLDER,
     REACHED,
+    STATUS_FROM,
     Config,
     digest_of,
+    hidden,
     number_of,
-    status_from,
     without_logins,
 )
-from kafka_migration.core.connect.task_history import TaskHistory
+from kafka_migration.core.connect.task_history import UNASSIGNED, TaskHistory
 from kafka_migration.core.mirror.connect_reply import ConnectReply, RunningTask
 from kafka_migration.core.mirror.mirror_process import ProcessState
 from kafka_migration.core.text.shortened import some
+from kafka_migration.core.text.terminal_text import storable
 
-RUNNING, STOPPED, FAILED = "RUNNING", "STOPPED", "FAILED"
+RUNNING, STOPPED, FAILED, PAUSED = "RUNNING", "STOPPED", "FAILED", "PAUSED"
+MOST_TRACES = 3
 
 
 @dataclass(frozen=True)
 class Copier:
     """The copier at one moment. `config` is `None` if it does not exist; then it has no state and no tasks.
 
-    `busy` are the workers that may still run a task of a copier that was told to stop.
+    `said` is the state that REST shows, which may still be that of the connector before it. `busy` are the workers that
+    may still run a task of a copier that was told to stop. `is_proved`: all of its tasks were proved to have ended.
     """
 
     name: str
-    config: Config | None
-    state: str = ""
+    config: Config | None = field(repr=False)
+    said: str = ""
     trace: str = ""
     history: TaskHistory = field(default_factory=TaskHistory)
     tasks: tuple[RunningTask, ...] | None = None
     lost: tuple[str, ...] = ()
     busy: tuple[str, ...] = ()
+    is_proved: bool = False
+
+    @property
+    def state(self) -> str:
+        """What Connect says of it, if a row since its creation says the same; else empty.
+
+        While it has no worker, as during a rolling restart, it is what the last one said.
+        """
+        return self.history.connector if self.said in (self.history.connector, UNASSIGNED) else ""
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether Connect shows that it has started, but the status topic has no row of it."""
+        return self.said not in ("", UNASSIGNED) and not self.history.connector
 
     @property
     def generation(self) -> int:
@@ -56,14 +76,24 @@ class Copier:
         return max(self.generation - running, number_of(self.config or {}, BARRED))
 
     @property
+    def creation(self) -> str:
+        """The text that no other creation has; empty if it does not exist."""
+        return (self.config or {}).get(CREATION, "")
+
+    @property
     def is_told_to_stop(self) -> bool:
-        """Whether Connect calls it stopped, which proves no end, or it does not exist."""
-        return self.config is None or self.state == STOPPED
+        """Whether Connect calls it stopped, which proves no end, or it does not run at all."""
+        return self.config is None or self.is_idle or self.state == STOPPED
 
     @property
     def is_idle(self) -> bool:
         """Whether it never runs, and stands for a generation of which every task was proved to have ended."""
         return BARRED in (self.config or {})
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nothing says which generation it is: it does not exist, or was changed by others."""
+        return not self.generation and not self.is_idle
 
     @property
     def runs(self) -> str:
@@ -74,7 +104,7 @@ class Copier:
     @property
     def is_stopped(self) -> bool:
         """Whether it was told to stop, and no worker may still run a task of it."""
-        return self.is_told_to_stop and not self.busy
+        return self.is_proved or (self.is_told_to_stop and not self.busy)
 
     @property
     def holder(self) -> str:
@@ -83,7 +113,7 @@ class Copier:
 
     @property
     def reached(self) -> tuple[str, ...]:
-        """The workers that answered Airflow at their own addresses before it was created."""
+        """The URLs of the workers that answered Airflow there before it was created."""
         return tuple(filter(None, (self.config or {}).get(REACHED, "").split(",")))
 
     @property
@@ -93,7 +123,8 @@ class Copier:
             return "was deleted"
         if self.config.get(DIGEST) != digest_of(self.config):
             return "has another configuration than this package gave it"
-        return "" if self.state in ("", RUNNING, STOPPED, FAILED) else f"is in state {self.state}"
+        # A connector that is restarted is in another state for a while.
+        return "was paused" if self.state == PAUSED else self.config.get(CHANGE, "")
 
     @property
     def trouble(self) -> str:
@@ -105,8 +136,10 @@ class Copier:
 
     @property
     def traces(self) -> str:
-        """The traces of its failures, one after the other."""
-        return "\n".join(filter(None, (self.trace, *(life.trace for life in self.history.failed))))
+        """The first traces of its failures, one after the other; empty if nothing failed."""
+        own = [self.trace or "no trace"] if self.state == FAILED else []
+        traces = [*own, *(life.trace or "no trace" for life in self.history.failed)]
+        return hidden("\n".join(traces[:MOST_TRACES]), self.config or {})
 
     def reply(self, holder: str, **more: Any) -> ConnectReply:
         """Return the reply about this generation; `more` are further fields."""
@@ -144,17 +177,21 @@ def read_copier(name: str, rest: ConnectRest, watch: TaskWatch) -> Copier:
     config = rest.config(name)
     if config is None:
         return Copier(name, None)
-    status = rest.status(name) or {}
-    connector = _object(status.get("connector"))
-    state, trace = str(connector.get("state", "")), str(connector.get("trace") or "")
-    if not number_of(config, GENERATION):
-        return Copier(name, config, state, trace)
-    found = Copier(name, config, state, trace, watch.history(name, status_from(config, watch.status_topic)))
-    if state == STOPPED and not found.is_idle:
-        return replace(found, busy=tuple(watch.busy(name, found.history.lives, found.reached)))
-    if state != RUNNING:
-        return found
-    return replace(found, tasks=_tasks(rest, name), lost=tuple(watch.lost(name, found.history.lives, found.reached)))
+    connector = _object((rest.status(name) or {}).get("connector"))
+    found = Copier(name, config, _text(connector, "state"), _text(connector, "trace"))
+    if found.is_idle and STATUS_FROM not in config:
+        return replace(found, history=TaskHistory(is_whole=False))
+    return replace(found, history=watch.history(name, config))
+
+
+def with_workers(copier: Copier, rest: ConnectRest, watch: TaskWatch) -> Copier:
+    """Return the copier with what its workers and tasks are doing."""
+    asked = (copier.name, copier.history.lives, copier.reached)
+    if copier.config is None or copier.is_idle:
+        return copier
+    if copier.is_told_to_stop:
+        return replace(copier, busy=tuple(watch.busy(*asked)))
+    return replace(copier, tasks=_tasks(rest, copier.name), lost=tuple(watch.lost(*asked)))
 
 
 def _tasks(rest: ConnectRest, name: str) -> tuple[RunningTask, ...] | None:
@@ -163,8 +200,13 @@ def _tasks(rest: ConnectRest, name: str) -> tuple[RunningTask, ...] | None:
     for each in rest.tasks(name) or ():
         number = _object(each.get("id")).get("task")
         if isinstance(number, int):
-            found.append(RunningTask(number, str(_object(each.get("config")).get("task.assigned.partitions", ""))))
+            found.append(RunningTask(number, _text(_object(each.get("config")), "task.assigned.partitions")))
     return tuple(found) or None
+
+
+def _text(found: Mapping[str, Any], name: str) -> str:
+    value = found.get(name)
+    return storable(value) if isinstance(value, str) else ""
 
 
 def _object(value: Any) -> Mapping[str, Any]:

@@ -13,9 +13,9 @@ from kafka_migration.core.connect.connect_tools import (
     ConnectRoot,
     worker_settings,
 )
+from kafka_migration.core.connect.connect_words import no_worker
 from kafka_migration.core.connections.http import HttpSettings
-from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Finding, Refused, TransientError
+from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.text.shortened import brief
 
 _NO_RIGHT = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
@@ -110,20 +110,7 @@ class RestConnectTools:
         return self._refused(f"an answer {how}, which no worker of Kafka Connect gives")
 
     def _refused(self, found: str) -> Refused:
-        return Refused(
-            [
-                Finding(
-                    Code.CONNECTION_INVALID,
-                    f"connection {self._settings.connection}",
-                    f"{found} from {self._name}",
-                    "the answers of a worker of Kafka Connect",
-                    "Correct address, login and ssl.ca.pem of the Airflow connection, or grant its user the right to "
-                    "use the REST interface. Then trigger the run again, or clear the task.",
-                    happened=f"{self._name} did not answer as a worker of Kafka Connect: {found}.",
-                    matters="Without its answers it is unknown what the workers do.",
-                )
-            ]
-        )
+        return no_worker(self._settings, found)
 
 
 def _text(found: Mapping[str, Any], name: str) -> str:

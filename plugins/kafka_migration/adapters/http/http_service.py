@@ -22,6 +22,7 @@ from urllib.request import getproxies, proxy_bypass
 import httpcore
 
 from kafka_migration.adapters.http.http_wire import MAX_HEADER_BYTES, TooLarge, Wire
+from kafka_migration.adapters.system.deadlines import time_left
 from kafka_migration.adapters.system.tls import trusting
 from kafka_migration.core.connections.http import HttpSettings, basic_login, is_loopback
 from kafka_migration.core.findings.errors import Refused, TransientError
@@ -76,6 +77,8 @@ class HttpAnswer:
 class HttpService:
     """Sends requests to the service of an HTTP connection, one at a time. Not thread-safe.
 
+    A common limit (`adapters.system.deadlines.at_most`) makes each time limit shorter.
+
     :param name: names the service in errors
     :param refused: makes the refusal from what was found
     :param accept: the types of answers that the service shall give
@@ -94,7 +97,7 @@ class HttpService:
         self._name = name
         self._url = urlsplit(settings.url)
         self._refused = refused
-        self._timeouts = dict.fromkeys(("connect", "read", "write", "pool"), timeout_s)
+        self._timeout_s = timeout_s
         self._deadline_s = DEADLINE_S
         # httpcore would write an IPv6 address without its brackets.
         self._headers = {"Host": self._url.netloc, "Accept": accept, "Accept-Encoding": _PLAIN, **_login(settings)}
@@ -129,16 +132,19 @@ class HttpService:
         typed = {} if content is None else _JSON
         sent = [*self._headers.items(), *(headers or {}).items(), *typed.items()]
         answer: Future[HttpAnswer] = Future()
-        task = partial(self._answered, self._pool, self._wire, method, path, sent, content)
+        # The thread does not know of a common limit.
+        limit_s = time_left(self._deadline_s)
+        timeouts = dict.fromkeys(("connect", "read", "write", "pool"), time_left(self._timeout_s))
+        task = partial(self._answered, self._pool, self._wire, method, path, sent, content, timeouts)
         Thread(target=_settle, args=(answer, task), name=THREAD, daemon=True).start()
         try:
-            wait((answer,), self._deadline_s)
+            wait((answer,), limit_s)
         finally:
             # Also if the caller was interrupted.
             if answer.cancel():
                 self._wire.cut()
                 self._connect()
-        return self._result(answer)
+        return self._result(answer, limit_s)
 
     def close(self) -> None:
         """Close the connection."""
@@ -163,6 +169,7 @@ class HttpService:
         path: str,
         headers: list[tuple[str, str]],
         content: bytes | None,
+        timeouts: Mapping[str, float],
     ) -> HttpAnswer:
         wire.allow(MAX_HEADER_BYTES, f"more than {MAX_HEADER_BYTES:,} bytes of headers")
         to = httpcore.URL(
@@ -171,19 +178,19 @@ class HttpService:
             port=self._url.port,
             target=f"{self._url.path}{path}",
         )
-        timeouts = {"timeout": self._timeouts}
-        with pool.stream(method, to, headers=headers, content=content, extensions=timeouts) as answer:
+        limits = {"timeout": timeouts}
+        with pool.stream(method, to, headers=headers, content=content, extensions=limits) as answer:
             if encodings := _encodings(answer):
                 raise self._refused(f"an answer in the content encoding {encodings}, which was not asked for,")
             # The bytes around chunks count too.
             wire.allow(MAX_ANSWER_BYTES + MAX_HEADER_BYTES, _too_large())
             return HttpAnswer(answer.status, _body(answer))
 
-    def _result(self, answer: Future[HttpAnswer]) -> HttpAnswer:
+    def _result(self, answer: Future[HttpAnswer], limit_s: float) -> HttpAnswer:
         try:
             return answer.result()
         except CancelledError:
-            raise TransientError(f"{self._name} did not finish an answer within {self._deadline_s:g} s") from None
+            raise TransientError(f"{self._name} did not finish an answer within {limit_s:g} s") from None
         except TooLarge as error:
             raise self._refused(f"an answer of {error}") from None
         except _UNREACHED as error:

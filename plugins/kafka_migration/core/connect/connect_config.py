@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kafka_migration.core.connect.connect_tools import SOURCE_CONNECTOR
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
@@ -26,10 +26,13 @@ BARRED = f"{_OWN}barred"
 # Differs for each creation, so that a run recognizes its own.
 CREATION = f"{_OWN}creation"
 DIGEST = f"{_OWN}digest"
-# The ends of the workers' status topic before the creation: its later rows tell what the tasks did.
+# The workers' status topic, and its ends before the creation: its later rows tell what the tasks did.
+STATUS_TOPIC = f"{_OWN}status.topic"
 STATUS_FROM = f"{_OWN}status.from"
-# The workers that answered Airflow at their own addresses before the creation: a refused connection there is an end.
+# The URLs of the workers that answered Airflow there before the creation: a refused connection there is an end.
 REACHED = f"{_OWN}reached"
+# What others did to a copier that the present one stands for.
+CHANGE = f"{_OWN}change"
 LONGEST_NUMBER = 18
 _LOGINS = tuple(f".{name}" for name in sorted(SECRET_PROPERTIES))
 Config = Mapping[str, str]
@@ -78,10 +81,27 @@ def without_logins(config: Config) -> dict[str, str]:
     return {key: value for key, value in config.items() if not key.endswith(_LOGINS)}
 
 
+def hidden(text: str, config: Config) -> str:
+    """Return words about a configuration, in which nothing of its logins can be read."""
+    logins = {value for key, value in config.items() if key.endswith(_LOGINS)}
+    for value in sorted(filter(None, logins), key=len, reverse=True):
+        text = text.replace(value, "***")
+    return text
+
+
 def number_of(config: Config, key: str) -> int:
     """Return a number in the configuration; 0 if there is none. Any user of the REST interface may have written it."""
     text = config.get(key, "")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER else 0
+    return int(text) if _is_number(text) else 0
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER
+
+
+def status_topic_text(topic: str, topic_id: str) -> str:
+    """Return a topic and its id as text; brokers before Kafka 2.8 give no ids."""
+    return f"{topic} {topic_id}".rstrip()
 
 
 def status_from_text(ends: Offsets) -> str:
@@ -90,10 +110,15 @@ def status_from_text(ends: Offsets) -> str:
     return ",".join(pairs)
 
 
-def status_from(config: Config, topic: str) -> dict[TopicPartition, int] | None:
-    """Return the offsets from which on rows of the status topic are about this creation; `None` if unknown."""
+def status_from(config: Config, topic: str, topic_id: str) -> dict[TopicPartition, int] | None:
+    """Return the offsets from which on rows of the status topic are about this creation.
+
+    `None` if that is unknown, as for another topic than that of the creation, or one that was created again.
+    """
     pairs = [pair.partition(":") for pair in config.get(STATUS_FROM, "").split(",")]
-    if not all(number.isdecimal() and offset.isdecimal() for number, _, offset in pairs):
+    if config.get(STATUS_TOPIC) != status_topic_text(topic, topic_id):
+        return None
+    if not all(_is_number(number) and _is_number(offset) for number, _, offset in pairs):
         return None
     return {TopicPartition(topic, int(number)): int(offset) for number, _, offset in pairs}
 
@@ -102,4 +127,4 @@ def status_from(config: Config, topic: str) -> dict[TopicPartition, int] | None:
 class ConnectLaunch:
     """What a Connect cluster needs to start a generation: the connector's configuration, text by key."""
 
-    config: Config
+    config: Config = field(repr=False)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from kafka_migration.core.connections.http import HttpSettings
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.text.shortened import sentence, some
 
 
@@ -39,7 +40,8 @@ _WORDS: Mapping[Code, _Words] = {
         "The connector of this migration is running",
         "Two of them would copy each record twice, so no second one was started.",
         "Clear the run that started this connector, or mark that run as failed: its task `stop_mirror` then stops the "
-        "connector. Then trigger this run again.",
+        "connector. If a person started it, stop it with Connect's REST interface (`PUT /connectors/<name>/stop`). "
+        "Then trigger this run again.",
     ),
     Code.GENERATION_STOPPED: _Words(
         "a generation that was never stopped",
@@ -79,17 +81,50 @@ def refusal(code: Code, migration: str, found: str) -> Finding:
     )
 
 
-def not_stopped(connector: str, workers: Sequence[str]) -> Finding:
-    """Return the finding of a stop that nothing proves; `workers` have not shown that their tasks have ended."""
-    named = some(workers) if workers else "unknown"
-    where = f"worker {named}" if workers else "the Connect cluster"
+def not_stopped(connector: str, unproved: Sequence[str]) -> Finding:
+    """Return the finding of a stop that nothing proves; `unproved` is what shows no end, such as a worker."""
+    where = some(unproved)
     return Finding(
         Code.MIRROR_NOT_STOPPED,
         f"connector {connector}",
-        f"no proof that its tasks have ended; workers without an answer: {named}",
+        f"no proof that its tasks have ended: nothing from {where}",
         "a row of each worker that its task has ended, or its own answer",
-        f"Look at {where}: a worker that is cut off or paused continues to copy when it can. Make it answer, or end "
+        f"Look at {where}. A worker that is cut off or paused continues to copy when it can: make it answer, or end "
         "its process. Then clear the task with its downstream tasks. Start no other run before.",
-        happened=f"Connector {connector} was told to stop, but {where} did not show that its tasks have ended.",
+        happened=f"Connector {connector} was told to stop, but nothing from {where} shows that its tasks have ended.",
         matters="It may still copy records, so it is unknown up to which offsets it copied.",
+    )
+
+
+def unseen(connector: str, topic: str) -> Finding:
+    """Return the finding of a connector that writes its states to another topic than the one that the file names."""
+    return Finding(
+        Code.CONNECT_TOPIC_UNSAFE,
+        f"topic {topic}",
+        f"no row of connector {connector}, although it has started",
+        "the workers' status.storage.topic",
+        "Set mirror.connect.status_topic to the status.storage.topic of the workers. Then trigger the run again.",
+        happened=f"Connector {connector} has started, but topic {topic} (mirror.connect.status_topic) has no row of "
+        "it.",
+        matters="Without the workers' own rows, restarts of tasks cannot be seen and no stop can be proved. So the "
+        "connector was told to stop.",
+    )
+
+
+def no_worker(settings: HttpSettings, found: str) -> Refused:
+    """Return the refusal of what no worker of Kafka Connect answers at the address of a connection."""
+    name = f"Kafka Connect ({settings.connection}, {settings.url})"
+    return Refused(
+        [
+            Finding(
+                Code.CONNECTION_INVALID,
+                f"connection {settings.connection}",
+                f"{found} from {name}",
+                "the answers of a worker of Kafka Connect",
+                "Correct address, login and ssl.ca.pem of the Airflow connection, or grant its user the right to use "
+                "the REST interface. Then trigger the run again, or clear the task.",
+                happened=f"{name} did not answer as a worker of Kafka Connect: {found}.",
+                matters="Without its answers, MirrorMaker's connector can neither be checked nor started nor stopped.",
+            )
+        ]
     )

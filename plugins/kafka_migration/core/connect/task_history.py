@@ -16,7 +16,9 @@ from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.kafka.records import LogRow
 from kafka_migration.core.text.terminal_text import storable_document
 
-LONGEST_TRACE = 131_072
+# A connector or task that no worker has.
+UNASSIGNED = "UNASSIGNED"
+LONGEST_TRACE = 16_384
 LONGEST_WORKER = 300
 
 
@@ -46,10 +48,16 @@ class TaskLife:
 
 @dataclass(frozen=True, slots=True)
 class TaskHistory:
-    """The lives of a connector's tasks, in the order of their starts; `is_whole`: no row was missing."""
+    """The lives of a connector's tasks, in the order of their starts.
+
+    `connector` is the state in the connector's own newest row, empty if there is none: a worker writes one at every
+    start, so a topic without it is not the workers'. That it has no worker for a while is none. `is_whole`: no row was
+    missing.
+    """
 
     lives: tuple[TaskLife, ...] = ()
     is_whole: bool = True
+    connector: str = ""
 
     @property
     def tasks(self) -> frozenset[int]:
@@ -97,23 +105,26 @@ def _trouble(number: int, lives: Sequence[TaskLife]) -> str:
     return f"worker {last.worker} ended task {number}" if last.is_over else ""
 
 
-def task_history(rows: Iterable[LogRow], connector: str, start: Offsets | None) -> TaskHistory:
+def task_history(rows: Iterable[LogRow], connector: str, start: Offsets | None, ends: Offsets) -> TaskHistory:
     """Return what the tasks of a connector did.
 
-    `start` are the offsets at which the rows should begin; `None`: unknown, so the history is not whole. Rows of other
-    connectors only count for whether a row is missing, as it is after a compaction.
+    `start` are the offsets at which the rows should begin; `None`: unknown, so the history is not whole. `ends` are
+    ends of the topic to which the rows should reach at least. Rows of other connectors only count for whether a row is
+    missing, as it is after a compaction.
     """
     expected = dict(start or {})
-    is_whole, lives = start is not None, dict[int, list[TaskLife]]()
+    is_whole, lives, state = start is not None, dict[int, list[TaskLife]](), ""
     order: list[tuple[int, int]] = []
     for row in rows:
         is_whole &= expected.get(row.partition) == row.offset
         expected[row.partition] = row.offset + 1
+        state = _connector_state(row, connector, state)
         for life in _life(row, connector):
             known = lives.setdefault(life.task, [])
             if _took(known, life):
                 order.append((life.task, len(known) - 1))
-    return TaskHistory(tuple(lives[task][number] for task, number in order), is_whole)
+    is_whole &= all(expected.get(partition, 0) >= end for partition, end in ends.items())
+    return TaskHistory(tuple(lives[task][number] for task, number in order), is_whole, state)
 
 
 def _took(known: list[TaskLife], life: TaskLife) -> bool:
@@ -134,7 +145,7 @@ def _took(known: list[TaskLife], life: TaskLife) -> bool:
 
 _STATES: Mapping[str, LifeState] = {
     "RUNNING": LifeState.RUNNING,
-    "UNASSIGNED": LifeState.ENDED,
+    UNASSIGNED: LifeState.ENDED,
     "FAILED": LifeState.FAILED,
 }
 
@@ -142,12 +153,24 @@ _STATES: Mapping[str, LifeState] = {
 def _life(row: LogRow, connector: str) -> Iterator[TaskLife]:
     """Yield what a row says of a task of this connector; nothing for other rows and for those of other states."""
     number = (row.key or b"").removeprefix(f"status-task-{connector}-".encode())
-    if row.value is None or not number.isdigit() or len(number) > 6 or number == row.key:
+    if not number.isdigit() or len(number) > 6 or number == row.key:
         return
+    document = _document(row)
+    state, worker, trace = (document.get(name) for name in ("state", "worker_id", "trace"))
+    if isinstance(state, str) and state in _STATES and isinstance(worker, str) and isinstance(trace, str | None):
+        yield TaskLife(int(number), worker[:LONGEST_WORKER], _STATES[state], (trace or "")[:LONGEST_TRACE])
+
+
+def _connector_state(row: LogRow, connector: str, known: str) -> str:
+    """Return the state that a row gives the connector itself, else the known one."""
+    state = _document(row).get("state") if row.key == f"status-connector-{connector}".encode() else None
+    return state if isinstance(state, str) and state != UNASSIGNED else known
+
+
+def _document(row: LogRow) -> Mapping[str, object]:
+    """Return the JSON object of a row, an empty one if it has none."""
     try:
-        document = storable_document(json.loads(row.value))
-        state, worker, trace = _STATES.get(document["state"]), document["worker_id"], document.get("trace") or ""
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return
-    if state is not None and isinstance(worker, str) and isinstance(trace, str):
-        yield TaskLife(int(number), worker[:LONGEST_WORKER], state, trace[:LONGEST_TRACE])
+        document = storable_document(json.loads(row.value or b"null"))
+    except (ValueError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) else {}

@@ -559,7 +559,7 @@ class Code(RowEnum):
         "Another run holds the reservation of this migration.",
         "Wait for the run that the finding names, or mark it failed. A run that fails with this code in "
         "`reserve` started nothing.",
-        cause="Another run of the migration is active, or a person reserved it on the host.",
+        cause="Another run of the migration is active, or a person reserved it by hand.",
         more=more_steps.HOLDER,
         commands=("status NAME",),
     )
@@ -583,9 +583,11 @@ class Code(RowEnum):
         commands=("status NAME",),
     )
     GENERATION_UNEXPECTED = _host(
-        "The generation on the host is not the one that the run expects.",
-        f"Check that the connection uses the host, the user and the work folder of the earlier runs. {_NOT_STARTED}",
-        cause="Another host answers at the same address, or its user or `KAFKA_MIGRATION_HOME` has changed.",
+        "The generation on the host, or on the Connect cluster, is not the one that the run expects.",
+        "Check that the connection uses the host, the user and the work folder of the earlier runs, or their Connect "
+        f"cluster. {_NOT_STARTED}",
+        cause="Another host or Connect cluster answers at the same address, or the user of the host or "
+        "`KAFKA_MIGRATION_HOME` has changed.",
         more=more_steps.OTHER_HOST,
     )
     HOST_LOCKED = _host(

@@ -49,6 +49,16 @@ class Abilities:
     producer_per_task: Ability = YES
 
     @property
+    def place(self) -> str:
+        """Where its process runs, in a sentence."""
+        return "the MirrorMaker host" if self.needs_host else "the Kafka Connect cluster"
+
+    @property
+    def log(self) -> str:
+        """What has the details of a failure, in a sentence."""
+        return "mirrormaker.log on the host" if self.needs_host else "the logs of the Kafka Connect workers"
+
+    @property
     def fields(self) -> tuple[str, ...]:
         """The fields of the migration file that this engine has and that another one lacks."""
         return tuple(field for field in FIELDS if not self.why_no_field(field))

@@ -116,6 +116,11 @@ class MirrorSettings:
         """What the engine can do."""
         return abilities_of(self.engine)
 
+    @property
+    def own_heap_mb(self) -> int | None:
+        """The heap that a run gives MirrorMaker, `None` if it runs in a process of others."""
+        return self.heap_mb if self.abilities.needs_host else None
+
 
 # How much longer than `watch.poll_interval` a poll may take.
 POLL_GRACE_S = 10.0

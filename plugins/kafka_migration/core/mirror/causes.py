@@ -30,7 +30,12 @@ _EACH_START = "Each further start would end in the same way. Until the cause is 
 _UNTIL_CORRECTED = "Until the cause is removed, the records that remain on the source are not copied."
 _AGAIN = "Then trigger the run again. Copied records are kept."
 _IN_CONNECTION = "Correct the Airflow connection of the cluster that MirrorMaker's log names."
-REPAIR = f"Remove the cause; mirrormaker.log on the host and stop.json in the evidence have the details. {_AGAIN}"
+_ON_HOST = "mirrormaker.log on the host"
+
+
+def repair(log: str = _ON_HOST) -> str:
+    """Return what to do about an unknown cause; `log` is where its details are."""
+    return f"Remove the cause; {log} and stop.json in the evidence have the details. {_AGAIN}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,8 @@ class Cause:
     """One row of the table.
 
     `is_certain`: wherever the words stand in the log, they tell the cause; others count only if they end MirrorMaker.
-    `is_lasting`: each further start would end in the same way. `remedy` may name the present heap as `{heap_mb}`.
+    `is_lasting`: each further start would end in the same way. `remedy` may name the present heap as `{heap_mb}`;
+    `on_workers` is the remedy if MirrorMaker runs in workers of Kafka Connect, empty if it is the same.
     """
 
     code: Code
@@ -48,6 +54,7 @@ class Cause:
     remedy: str
     is_certain: bool = True
     is_lasting: bool = False
+    on_workers: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +65,30 @@ class Sign:
     quote: str
 
 
-def _row(code: Code, words: re.Pattern[str], what: str, expected: str, remedy: str, **kind: bool) -> Cause:
-    return Cause(code, words, what, expected, f"{remedy} {_AGAIN}", **kind)
+def _row(
+    code: Code,
+    words: re.Pattern[str],
+    what: str,
+    expected: str,
+    remedy: str,
+    on_workers: str = "",
+    is_certain: bool = True,
+    is_lasting: bool = False,
+) -> Cause:
+    on_workers = on_workers and f"{on_workers} {_AGAIN}"
+    return Cause(code, words, what, expected, f"{remedy} {_AGAIN}", is_certain, is_lasting, on_workers)
 
 
 def _login(
-    code: Code, words: re.Pattern[str], what: str, expected: str, remedy: str = _IN_CONNECTION, is_lasting: bool = True
+    code: Code,
+    words: re.Pattern[str],
+    what: str,
+    expected: str,
+    remedy: str = _IN_CONNECTION,
+    on_workers: str = "",
+    is_lasting: bool = True,
 ) -> Cause:
-    return _row(code, words, what, expected, remedy, is_lasting=is_lasting)
+    return _row(code, words, what, expected, remedy, on_workers, is_lasting=is_lasting)
 
 
 _OF_RECORDS = {
@@ -73,8 +96,6 @@ _OF_RECORDS = {
     Reason.NO_KEY: "a compacted topic on the target refuses a record without a key",
     Reason.TIME: "a cluster refuses the timestamp of a record",
 }
-_RETRIED = {"is_certain": False}
-_LASTING = {"is_lasting": True}
 
 # Why a login fails, the exact reasons first.
 _LOGINS = (
@@ -122,6 +143,7 @@ _LOGINS = (
         "MirrorMaker's Kerberos login failed",
         "a ticket for MirrorMaker's principal",
         "Check the keytab and /etc/krb5.conf on the MirrorMaker host, and the principal in the Airflow connection.",
+        "Check the keytab and /etc/krb5.conf on each worker, and the principal in the Airflow connection.",
         is_lasting=False,
     ),
     _login(
@@ -143,7 +165,7 @@ CAUSES = (
         "topics of MirrorMaker's own with the settings that its words name",
         "Set cleanup.policy=compact on the topic that MirrorMaker's words name, with kafka-configs.sh. If its "
         "partition count is wrong, delete it instead while no MirrorMaker runs.",
-        **_LASTING,
+        is_lasting=True,
     ),
     _row(
         Code.MIRROR_HOST_OUT_OF_MEMORY,
@@ -152,10 +174,12 @@ CAUSES = (
             r"unable to create (?:new )?native thread|insufficient memory for the Java Runtime"
             r"|Could not (?:reserve enough space|allocate (?:compressed|metaspace))"
         ),
-        "the host refuses memory or threads to MirrorMaker",
-        "a host with enough memory, and limits of its user that are high enough",
+        "the machine refuses memory or threads to MirrorMaker",
+        "a machine with enough memory, and limits of its user that are high enough",
         "Free memory on the MirrorMaker host, or raise the limits of its user (`ulimit -a` there). Otherwise lower "
         "mirror.heap_mb in the migration file, which is {heap_mb} now.",
+        "Free memory on the machine of the worker, or raise the limits of its user (`ulimit -a` there). Otherwise "
+        "lower mirror.tasks.",
     ),
     _row(
         Code.MIRROR_OUT_OF_MEMORY,
@@ -164,6 +188,7 @@ CAUSES = (
         "enough Java heap for MirrorMaker",
         "Raise mirror.heap_mb in the migration file, which is {heap_mb} now, if the host has free memory. Otherwise "
         "lower mirror.tasks.",
+        "Raise the heap of the workers (KAFKA_HEAP_OPTS). Otherwise lower mirror.tasks.",
     ),
     _row(
         Code.RIGHT_MISSING,
@@ -176,10 +201,11 @@ CAUSES = (
     _row(
         Code.MIRROR_JAVA_TOO_OLD,
         re.compile(r"UnsupportedClassVersionError"),
-        "the Java on the host is too old for this MirrorMaker",
+        "the Java is too old for this MirrorMaker",
         "a Java that runs this Kafka version",
         "Name a newer Java in mirror.java_home.",
-        **_LASTING,
+        "Run the workers with a newer Java.",
+        is_lasting=True,
     ),
     _row(
         Code.BROKERS_TOO_OLD,
@@ -187,7 +213,8 @@ CAUSES = (
         "a cluster is too old for this MirrorMaker",
         "brokers that support what MirrorMaker requests",
         "Use MirrorMaker of a Kafka 3.9 release (mirror.kafka_home).",
-        **_LASTING,
+        "Use workers of a Kafka 3.9 release.",
+        is_lasting=True,
     ),
     _row(
         Code.MIRROR_SETTING_REFUSED,
@@ -196,7 +223,7 @@ CAUSES = (
         "settings that MirrorMaker accepts",
         "Correct the setting that MirrorMaker's words name, in mirror.properties, mirror.naming or the Airflow "
         "connection.",
-        **_LASTING,
+        is_lasting=True,
     ),
     _row(
         Code.REPLICATION_BELOW_MIN_INSYNC,
@@ -204,7 +231,7 @@ CAUSES = (
         "the target has not enough replicas in sync",
         "as many replicas in sync as min.insync.replicas of the target topic",
         "Start the missing brokers of the target, or lower min.insync.replicas of the topic.",
-        **_RETRIED,
+        is_certain=False,
     ),
     _row(
         Code.TARGET_TOPIC_MISSING,
@@ -213,7 +240,7 @@ CAUSES = (
         "each topic of the migration on both clusters",
         "Find out who deleted the topic that MirrorMaker's words name. If the target had copied records of it, copy it "
         "with a second migration file. Otherwise a new run creates it on the target.",
-        **_RETRIED,
+        is_certain=False,
     ),
     _row(
         Code.MIRROR_TASK_FAILED,
@@ -222,7 +249,7 @@ CAUSES = (
         "records that both clusters accept",
         "Find the record in the topic that MirrorMaker's words name, or remove the topic from the migration file so "
         "that the others continue.",
-        **_RETRIED,
+        is_certain=False,
     ),
     _row(
         Code.CLUSTER_UNREACHABLE,
@@ -230,9 +257,10 @@ CAUSES = (
             r"could not be established|Bootstrap broker .{0,300} disconnected|UnknownHost|Failed to connect to and desc"
         ),
         "a cluster is unreachable",
-        "both clusters reachable from the MirrorMaker host",
+        "both clusters reachable from MirrorMaker",
         "Make sure that the MirrorMaker host reaches the address in MirrorMaker's words.",
-        **_RETRIED,
+        "Make sure that each worker reaches the address in MirrorMaker's words.",
+        is_certain=False,
     ),
     _row(
         Code.CLUSTER_UNREACHABLE,
@@ -240,7 +268,8 @@ CAUSES = (
         "a cluster answers too late",
         "answers of both clusters in time",
         "Check the load of the clusters, and the network between them and the MirrorMaker host.",
-        **_RETRIED,
+        "Check the load of the clusters, and the network between them and the workers.",
+        is_certain=False,
     ),
 )
 
@@ -278,18 +307,23 @@ def _signs(lines: Iterable[str], causes: Iterable[Cause]) -> Iterator[Sign]:
                 break
 
 
-def cause_finding(sign: Sign, subject: str, found: str, heap_mb: int) -> Finding:
-    """Return the finding of a cause; `found` is what MirrorMaker did, and its own words follow if they are missing."""
+def cause_finding(sign: Sign, subject: str, found: str, heap_mb: int | None) -> Finding:
+    """Return the finding of a cause; `found` is what MirrorMaker did, and its own words follow if they are missing.
+
+    `heap_mb` is its heap, `None` if it runs in workers of Kafka Connect.
+    """
     said = "" if sign.quote in found else f"; MirrorMaker says: {sign.quote}"
     cause = sign.cause
     # A death that its own log explains begins with the cause.
     ended = f"{found.removeprefix(f'{cause.what}; ')}{said}"
+    on_host = cause.remedy.replace("{heap_mb}", f"{heap_mb:,}" if heap_mb else "")
+    remedy = on_host if heap_mb else cause.on_workers or on_host
     return Finding(
         cause.code,
         subject,
         f"{cause.what}: {ended}",
         cause.expected,
-        cause.remedy.replace("{heap_mb}", f"{heap_mb:,}"),
+        remedy,
         happened=sentence(f"{capitalized(cause.what)}; {ended}"),
         matters=_EACH_START if cause.is_lasting else _UNTIL_CORRECTED,
     )

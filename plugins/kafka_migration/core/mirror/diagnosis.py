@@ -11,12 +11,12 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.mirror.causes import (
     CONNECTOR_REFUSED,
     OUT_OF_MEMORY,
-    REPAIR,
     WORKER_ENDED,
     Sign,
     cause_finding,
     certain_sign,
     newest_sign,
+    repair,
     sign_of_end,
 )
 from kafka_migration.core.mirror.engine import MirrorHealth
@@ -49,7 +49,7 @@ def health_findings(health: MirrorHealth, alarm: str) -> tuple[Finding, ...]:
             "MirrorMaker",
             f"{t.name}: {t.causes}",
             "every task in state RUNNING",
-            REPAIR,
+            repair(),
             happened=sentence(f"MirrorMaker's {t.name} failed: {t.causes}"),
             matters="The partitions of this task are not copied any more, although MirrorMaker's process is alive.",
         )
@@ -87,7 +87,7 @@ def _alarm(line: str) -> Finding:
                 "MirrorMaker",
                 meaning,
                 "a running worker and connector",
-                REPAIR,
+                repair(),
                 happened=f"MirrorMaker reports an error from which it does not recover: {meaning}.",
                 matters="No further records are copied until it is started again.",
             )
@@ -111,7 +111,8 @@ def unassigned_finding(unassigned: Iterable[TopicPartition], still_s: float) -> 
         f"{len(named)} partition(s) without a MirrorMaker task for {still_s:.0f} s",
         "every partition of the migration assigned",
         "MirrorMaker lists only topics that its user may describe: grant Describe on the topic (`kafka-migration acls` "
-        "prints the commands), or find the reason in mirrormaker.log on the host. Then trigger the run again.",
+        "prints the commands), or find the reason in its log: mirrormaker.log on the host, or the logs of the Kafka "
+        "Connect workers. Then trigger the run again.",
         happened=f"{len(named)} partition(s), such as {named[0]}, had no MirrorMaker task for {still_s:.0f} s "
         "(watch.stall_after).",
         matters="The records of these partitions are not copied.",
@@ -131,10 +132,11 @@ def likely_cause(log: str, *, open_transaction: bool) -> str:
     return NO_SIGN if sign is None else f"{sign.cause.what}; MirrorMaker says: {sign.quote}"
 
 
-def with_causes(findings: Iterable[Finding], log: str, heap_mb: int) -> tuple[Finding, ...]:
+def with_causes(findings: Iterable[Finding], log: str, heap_mb: int | None) -> tuple[Finding, ...]:
     """Replace findings of what MirrorMaker did by one finding for each cause that its log names.
 
     `log` is the end of its log, empty if it cannot be read. A finding without a known cause quotes the exception.
+    `heap_mb` as for `cause_finding`.
     """
     named: dict[Code, list[tuple[Finding, Sign]]] = {}
     others = []
@@ -170,7 +172,7 @@ def _with(finding: Finding, more: str, also: str) -> Finding:
     return replace(finding, found=f"{finding.found}{more}", happened=happened)
 
 
-def _joined(of: list[tuple[Finding, Sign]], heap_mb: int) -> Finding:
+def _joined(of: list[tuple[Finding, Sign]], heap_mb: int | None) -> Finding:
     """Return one finding for all findings of a cause."""
     (first, sign), *more = of
     also = f" (and {len(more):,} more)" if more else ""

@@ -97,12 +97,14 @@ class ProcessEnding:
     """How a generation ended, as its engine judges a reply; that of a process that is alive is unknown.
 
     `distrusts_positions`: its stored positions may be after records that never arrived. `resent`: a part of it was
-    started again before the end, so it may have sent records again at any place of its range.
+    started again before the end, so it may have sent records again at any place of its range. `is_flushed`: an end in
+    order proves that it waited for the answers to all that it sent, before it stored its positions.
     """
 
     how: HowEnded
     distrusts_positions: bool = False
     resent: bool = False
+    is_flushed: bool = True
 
     @property
     def is_clean(self) -> bool:

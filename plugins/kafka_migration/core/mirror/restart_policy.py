@@ -10,7 +10,8 @@ from typing import ClassVar
 from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.mirror.causes import REPAIR, Sign, sign_of_end
+from kafka_migration.core.migration.engine_table import Abilities
+from kafka_migration.core.mirror.causes import Sign, repair, sign_of_end
 from kafka_migration.core.mirror.log_entries import root_exception
 from kafka_migration.core.mirror.mirror_process import ProcessReply
 from kafka_migration.core.mirror.uncopyable import complaint_in
@@ -24,7 +25,7 @@ LONGEST_PAUSE_S = 300
 class Death(Document):
     """A generation that ended without a stop request, and when the next one may start; an evidence document.
 
-    Only failures count for `mirror.restarts`.
+    Only failures count for the limit of restarts.
     """
 
     ADDED: ClassVar[frozenset[str]] = frozenset({"is_failure"})
@@ -70,18 +71,18 @@ class Death(Document):
         return sign_of_end(self.log)
 
 
-def dead_for_good(deaths: Sequence[Death], restarts: int) -> Finding:
-    """Return the finding of a run whose MirrorMaker died more often than `mirror.restarts` allows."""
+def dead_for_good(deaths: Sequence[Death], restarts: int, engine: Abilities) -> Finding:
+    """Return the finding of a run whose MirrorMaker died more often than its limit allows."""
+    named = "" if engine.why_no_field("mirror.restarts") else " (mirror.restarts)"
     found = "; ".join([*map(str, deaths[:-1]), deaths[-1].with_log])
     return Finding(
         Code.MIRROR_DEAD,
         "MirrorMaker",
         found,
-        f"a running process; it was restarted {restarts} time(s) (mirror.restarts)",
-        REPAIR,
+        f"a running process; it was restarted {restarts} time(s){named}",
+        repair(engine.log),
         happened=sentence(f"MirrorMaker ended: {found}"),
-        matters=f"It was restarted {restarts} time(s) (mirror.restarts) and is not running, so no further records are "
-        "copied.",
+        matters=f"It was restarted {restarts} time(s){named} and is not running, so no further records are copied.",
     )
 
 

@@ -322,8 +322,8 @@ def _stalled(partition: TopicPartition, reading: PartitionReading, still_s: floa
         str(partition),
         f"position {reading.expected_next:,} unchanged for {still_s:.0f} s, goal {reading.goal:,}",
         "progress within watch.stall_after",
-        "Remove the cause: an open transaction on the source, a quota on MirrorMaker's user, or what mirrormaker.log "
-        "on the host names. Then trigger the run again.",
+        "Remove the cause: an open transaction on the source, a quota on MirrorMaker's user, or what its log names "
+        "(mirrormaker.log on the host, or the logs of the Kafka Connect workers). Then trigger the run again.",
         happened=f"MirrorMaker has made no progress on {partition} (position {reading.expected_next:,}, goal "
         f"{reading.goal:,}) for {duration(still_s)}, longer than watch.stall_after allows.",
         matters="The records up to the goal are not on the target. Copied records are kept.",

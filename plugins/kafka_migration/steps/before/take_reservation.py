@@ -1,4 +1,4 @@
-"""Takes the migration's reservation on the MirrorMaker host, or says how long to wait for it."""
+"""Takes the migration's reservation where MirrorMaker runs, or says how long to wait for it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NoReturn
 
+from kafka_migration.core.connect.connect_config import reservation_name
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.report.metrics import MetricsOf
@@ -102,13 +103,15 @@ def _may_take_over(run: MigrationRun, holder: str, is_over: Callable[[RunIdentit
 
 
 def _stranger(run: MigrationRun, holder: str) -> Finding:
+    on_host = "release the reservation with `mirrorctl release` and the same holder"
+    on_connect = f"delete connector {reservation_name(run.name)}"
     return Finding(
         Code.RESERVED_BY,
         f"migration {run.name}",
         f"the reservation is held by {quoted(holder)}, which is no run of Airflow",
         "a free reservation, or one that a run holds",
-        "Let the person or the program that reserved by hand release the reservation with `mirrorctl release` and the "
-        "same holder. Then trigger the run again.",
+        "Let the person or the program that reserved by hand "
+        f"{on_host if run.migration.mirror.abilities.needs_host else on_connect}. Then trigger the run again.",
         happened=f"{quoted(holder)}, which is no run of Airflow, holds the reservation of migration {run.name}.",
         matters="No run of Airflow frees such a reservation, so this run did not wait for it and started nothing.",
     )
@@ -118,11 +121,12 @@ def _never_the_same(run: MigrationRun, holder: str | None) -> Finding:
     return Finding(
         Code.RESERVED_BY,
         f"migration {run.name}",
-        f"the host named another holder after each of {MOST_TAKE_OVERS} take-overs, lastly {quoted(holder or '')}",
+        f"another holder after each of {MOST_TAKE_OVERS} take-overs, lastly {quoted(holder or '')}",
         "a reservation that is free after its holder's run was found to be over",
-        "Find out on the MirrorMaker host which client changes the reservation. Then trigger the run again.",
-        happened=f"This run tried to take the reservation over {MOST_TAKE_OVERS} times; each time the host then named "
-        f"another holder, the last time {quoted(holder) if holder else 'none'}.",
+        f"Find out on {run.migration.mirror.abilities.place} which client changes the reservation. Then trigger the "
+        "run again.",
+        happened=f"This run tried to take the reservation over {MOST_TAKE_OVERS} times; each time it then had another "
+        f"holder, the last time {quoted(holder) if holder else 'none'}.",
         matters="This run cannot be sure to be the only one that acts on the migration, so it started nothing.",
     )
 

@@ -50,7 +50,7 @@ def start_mirror(run: MigrationRun) -> Summary:
     reply = reply or _start(run)
     run.evidence.write(Stored.START, MirrorStarted(run.now(), reply.generation, reply.pid))
     run.deployment.send_metrics(MetricsOf(run.name).watched(run.clock.now()))
-    log.info("MirrorMaker generation %d is running with pid %s", reply.generation, reply.pid)
+    log.info("MirrorMaker generation %d is running%s", reply.generation, f" with pid {reply.pid}" if reply.pid else "")
     return {"generation": reply.generation, "pid": reply.pid}
 
 
@@ -58,8 +58,8 @@ def _start(run: MigrationRun) -> ProcessReply:
     try:
         return start_generation(run)
     except MirrorFailed as error:
-        # The host's refusal ends with MirrorMaker's log.
-        raise MirrorFailed(with_causes(error.findings, "", run.migration.mirror.heap_mb)) from None
+        # The refusal ends with MirrorMaker's log, or with the traces of its tasks.
+        raise MirrorFailed(with_causes(error.findings, "", run.migration.mirror.own_heap_mb)) from None
 
 
 def _not_started(run: MigrationRun, reason: str) -> Summary:
@@ -292,7 +292,7 @@ class Reviver(Noticing):
         restarts = 0 if deaths[-1].ends_each_start else self.run.migration.mirror.restarts
         failures += deaths[-1].is_failure
         if failures > restarts:
-            raise MirrorFailed([dead_for_good(deaths, restarts)])
+            raise MirrorFailed([dead_for_good(deaths, restarts, self.run.migration.mirror.abilities)])
         self.run.evidence.write(Stored.RESTART, deaths[-1])
         which = f"restart {failures} of {restarts}" if deaths[-1].is_failure else "the next generation"
         self._notices.append(f"{deaths[-1].with_log}; {which} follows")

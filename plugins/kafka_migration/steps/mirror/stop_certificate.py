@@ -66,8 +66,9 @@ def certify(
     positions = begin if distrusted else _positions(run, state, stored if resent else reached)
     due = _due_ends(start, begin, positions)
     target_ends = {**state.target_end_offsets, **{p: end for p, end in due.items() if p.topic not in target}}
+    ahead = {} if distrusted or resent else _ahead(run, due, target_ends)
     # What a distrusted process sent is sent again, as after a kill.
-    graceful = not lived or ending.is_clean
+    graceful = not lived or (ending.is_clean and (ending.is_flushed or not ahead))
     grown = {p: end - start.target_end_offsets.get(p, 0) for p, end in target_ends.items()}
     gaps = {**watched.gaps, **gaps_of(positions, state.source_log_start)}
     last_copied = _last_copied(run, state)
@@ -94,7 +95,7 @@ def certify(
             source_topic_ids={**state.source_topic_ids, **start.source_topic_ids},
         ),
         gaps=without_copied(lost.gaps, lost.reached(run, state.source_log_start) if lost.gaps else {}),
-        ahead_records={} if distrusted or resent else _ahead(run, due, target_ends),
+        ahead_records=ahead,
         gone=_named({side: topics - present.keys() for side, present in described.items()}),
         recreated=_named(recreated),
         held_back=read_held_back(run, tuple(state.source_end_offsets)),

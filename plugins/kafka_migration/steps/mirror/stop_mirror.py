@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 
 # Keeps the logs of some weeks of nightly runs.
 KEPT_GENERATIONS = 20
-# Why a process was already dead, by the host's exit reason.
+# Why a process was already dead, by the exit reason of its host.
 _REASONS = {"lease-expired": "stopped by the host because its lease was not renewed", "ended": "died"}
 
 
@@ -103,7 +103,7 @@ def _clean(run: MigrationRun) -> None:
     try:
         run.process.clean(run.identity.holder, KEPT_GENERATIONS)
     except (TransientError, Refused, OutcomeUnknown) as error:
-        log.warning("Old generations were not removed from the host: %s", error)
+        log.warning("What is kept of old generations was not removed: %s", error)
 
 
 def _ledger_or_stop(run: MigrationRun) -> Ledger:
@@ -140,7 +140,7 @@ def _reason(stopped: StoppedGeneration) -> str:
         return "ended with KILL at once, because records may be lost"
     if stopped.reply.killed:
         return "killed after the grace time"
-    return _REASONS.get(stopped.reply.exit_reason, "stopped by the run")
+    return stopped.reply.change or _REASONS.get(stopped.reply.exit_reason, "stopped by the run")
 
 
 def _losses(certificate: StopCertificate) -> tuple[Finding, ...]:

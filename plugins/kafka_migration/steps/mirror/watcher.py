@@ -360,7 +360,7 @@ class MirrorWatcher(Noticing):
         # Where MirrorMaker may have stored positions of records that it lost, the record may be before them.
         is_trusted = reply is None or not self.engine.ending(reply).distrusts_positions
         named = with_refused_records(self.reviver.run, findings, log, self.begin, is_trusted=is_trusted)
-        return with_causes(self._with_stall_causes(named, log), log, self.migration.mirror.heap_mb)
+        return with_causes(self._with_stall_causes(named, log), log, self.migration.mirror.own_heap_mb)
 
     def _with_stall_causes(self, findings: tuple[Finding, ...], log: str) -> tuple[Finding, ...]:
         """Add the likely cause to the finding of each stalled partition; return the findings as they are if unknown."""
