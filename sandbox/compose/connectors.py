@@ -10,8 +10,8 @@ from sandbox.compose.checks import MIGRATION
 from sandbox.compose.failure import ComposeTestFailed
 from sandbox.compose.project import Project
 
-CONNECTOR = f"kafka-migration-{MIGRATION}"
-RESERVATION = f"{CONNECTOR}-reservation"
+CONNECTOR = f"kafka-migration.{MIGRATION}"
+RESERVATION = f"kafka-migration-reservation.{MIGRATION}"
 ADDRESS = "http://connect-1:8083/connectors?expand=info&expand=status"
 _ASK = "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1], timeout=30).read().decode())"
 

@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 import yaml
 
+from kafka_migration.core.connect.connect_config import copier_name, reservation_name
 from sandbox.compose import __main__ as compose_test
 from sandbox.compose import base_image, engine, project
 from sandbox.compose.checkout import extra_certificates
 from sandbox.compose.checks import verdict_flaws
 from sandbox.compose.commands import Steps, run
-from sandbox.compose.connectors import connector_flaws
+from sandbox.compose.connectors import CONNECTOR, RESERVATION, connector_flaws
 from sandbox.compose.failure import ComposeTestFailed, NotPossibleHere, cleaning_up
 from sandbox.compose.logins import give_logins, listening
 from sandbox.compose.project import Project, ServiceState
@@ -263,19 +264,19 @@ def connector(state: str, tasks: int = 0, **config: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("connectors", "flaws"),
     [
-        ({"kafka-migration-demo": connector("STOPPED")}, []),
-        ({"kafka-migration-demo": connector("STOPPED"), "other": connector("RUNNING", 1)}, []),
-        ({"kafka-migration-demo": connector("RUNNING", 2)}, ["kafka-migration-demo is RUNNING with 2 tasks"]),
-        ({"kafka-migration-demo": connector("STOPPED", 1)}, ["kafka-migration-demo is STOPPED with 1 tasks"]),
+        ({"kafka-migration.demo": connector("STOPPED")}, []),
+        ({"kafka-migration.demo": connector("STOPPED"), "other": connector("RUNNING", 1)}, []),
+        ({"kafka-migration.demo": connector("RUNNING", 2)}, ["kafka-migration.demo is RUNNING with 2 tasks"]),
+        ({"kafka-migration.demo": connector("STOPPED", 1)}, ["kafka-migration.demo is STOPPED with 1 tasks"]),
         (
-            {"kafka-migration-demo": connector("STOPPED", jaas="pw-1")},
-            ["the configuration of kafka-migration-demo has Kafka's login"],
+            {"kafka-migration.demo": connector("STOPPED", jaas="pw-1")},
+            ["the configuration of kafka-migration.demo has Kafka's login"],
         ),
         (
-            {"kafka-migration-demo-reservation": connector("STOPPED")},
+            {"kafka-migration-reservation.demo": connector("STOPPED")},
             [
-                "kafka-migration-demo-reservation still exists",
-                "kafka-migration-demo does not exist, so another engine has copied",
+                "kafka-migration-reservation.demo still exists",
+                "kafka-migration.demo does not exist, so another engine has copied",
             ],
         ),
     ],
@@ -283,6 +284,7 @@ def connector(state: str, tasks: int = 0, **config: str) -> dict[str, Any]:
 def test_a_connector_that_is_left_is_a_flaw(connectors: dict[str, Any], flaws: list[str]) -> None:
     """After a run the connector that copied exists, has stopped and shows no login; the reservation is gone."""
     assert flaws == connector_flaws(connectors, "pw-1")
+    assert (copier_name("demo"), reservation_name("demo")) == (CONNECTOR, RESERVATION)
 
 
 def test_services_of_a_profile_count_only_with_it(tmp_path: Path) -> None:
