@@ -18,7 +18,7 @@ from tests.waiting import wait_until
 PLACE = """\
 engine: connect
   connection: {connection}
-  tasks: 2
+  tasks: {tasks}
   connect: {{status_topic: {status}, group: {group}{secrets}}}"""
 
 
@@ -30,13 +30,19 @@ class ConnectWorld:
     cluster: ConnectCluster
     connection: str = field(default_factory=lambda: f"connect_{uuid4().hex[:6]}")
     secrets: str = ""
+    tasks: int = 2
 
     def migration(self, name: str, **settings: str) -> LiveMigration:
         """Return a migration of one topic that bears its name, copied by connectors."""
         group = self.cluster.workers[0].group
         secrets = f", {self.secrets}" if self.secrets else ""
-        status = self.cluster.status_topic
-        place = PLACE.format(connection=self.connection, status=status, group=group, secrets=secrets)
+        place = PLACE.format(
+            connection=self.connection,
+            tasks=self.tasks,
+            status=self.cluster.status_topic,
+            group=group,
+            secrets=secrets,
+        )
         return self.live.migration(name, place=place, **settings)
 
     def connect(self, number: int = 0) -> None:
@@ -58,14 +64,14 @@ class ConnectWorld:
 
 @contextmanager
 def connect_world(
-    live: LiveWorld, folder: Path, count: int = 2, secrets: str = "", **more: Any
+    live: LiveWorld, folder: Path, count: int = 2, secrets: str = "", tasks: int = 2, **more: Any
 ) -> Iterator[ConnectWorld]:
     """Run workers on the target until the end of the block; the connection leads to the first one.
 
-    `secrets` is the field of that name in `mirror.connect` of its migrations.
+    `secrets` is the field of that name in `mirror.connect` of its migrations, and `tasks` that in `mirror`.
     """
     group = f"runs-{uuid4().hex[:6]}"
     with connect_cluster(live.sandbox, folder, count, group, **more) as cluster:
-        world = ConnectWorld(live, cluster, secrets=secrets)
+        world = ConnectWorld(live, cluster, secrets=secrets, tasks=tasks)
         world.connect()
         yield world
