@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 from kafka_migration.adapters.store.evidence_store import RunEvidence
 from kafka_migration.adapters.store.ledger_store import LedgerStore
@@ -123,6 +123,12 @@ class LiveMigration:
         for future in admin.create_topics([NewTopic(topic, partitions, 1)]).values():
             future.result(60)
         wait_until_led(self.source["bootstrap.servers"], {topic: partitions})
+
+    def grow(self, partitions: int) -> None:
+        """Give the topic on the source so many partitions."""
+        admin = AdminClient(self.source)
+        admin.create_partitions([NewPartitions(self.name, partitions)])[self.name].result(60)
+        wait_until_led(self.source["bootstrap.servers"], {self.name: partitions})
 
     def produce(self, count: int, first: int = 0, size: int = 0, topic: str | None = None) -> None:
         """Send records to the source, two in a row of each key, of at least so many bytes."""

@@ -220,6 +220,7 @@ def test_worker_killed_and_another_added(live: LiveWorld, tmp_path: Path) -> Non
     ):
         added = workers.cluster.workers[-1].worker_id
         workers.cluster.part(added).stop()
+        scenario.migration.grow(3)
         scenario.follow()
         assert 3 == len(workers.workers_of(scenario.migration))
         scenario.kill(scenario.victim())
