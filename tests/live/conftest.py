@@ -16,11 +16,14 @@ from sandbox.airflow import AirflowFolders
 from sandbox.airflow_api import AirflowApi
 from sandbox.sandbox import Sandbox
 from sandbox.security.listeners import WAYS
+from tests.live.connect_scenarios import connect_scenario
+from tests.live.connect_world import ConnectWorld, connect_world
 from tests.live.faults import Faults
 from tests.live.listening import Mailbox, StatsD, mail_server
 from tests.live.listening import statsd as receive_metrics
 from tests.live.migrations import LiveMigration
-from tests.live.scenarios import Scenario, running_scenario
+from tests.live.reliability_table import SCENARIOS
+from tests.live.scenarios import Scenario, host_scenario
 from tests.live.stage import Stage, set_the_stage
 from tests.live.warm_spark import warm_driver
 
@@ -152,15 +155,33 @@ def secured_connections(live: LiveWorld) -> None:
             live.api.add_connection(f"{side}_{way}", "kafka", security.connection(way))
 
 
+@pytest.fixture(scope="module")
+def workers(live: LiveWorld, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConnectWorld]:
+    """Two workers of Kafka Connect for all tests of a file."""
+    with connect_world(live, tmp_path_factory.mktemp("connect")) as running:
+        yield running
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Try each row of the campaign's table on a host, and on Kafka Connect if it can happen there."""
+    row = SCENARIOS.get(metafunc.definition.originalname)
+    if row and not row.not_on_connect:
+        metafunc.parametrize("scenario", ["host", "connect"], indirect=True)
+
+
 @pytest.fixture
 def scenario(live: LiveWorld, request: pytest.FixtureRequest) -> Iterator[Scenario]:
     """A scenario of a migration of its own, which bears the test's name."""
-    name = request.node.name.removeprefix("test_").replace("_", "-")[:40].rstrip("-")
-    settings = request.node.get_closest_marker("settings")
-    migration = live.migration(name, **(settings.kwargs if settings else {}))
-    faults = Faults(live.sandbox, migration)
-    with running_scenario(request.node.name, migration, live.api, faults) as made:
-        yield made
+    test = request.node.originalname
+    marker = request.node.get_closest_marker("settings")
+    settings = marker.kwargs if marker else {}
+    if getattr(request, "param", "host") == "connect":
+        with connect_scenario(test, request.getfixturevalue("workers"), **settings) as on_connect:
+            yield on_connect
+        return
+    migration = live.migration(test.removeprefix("test_").replace("_", "-")[:40].rstrip("-"), **settings)
+    with host_scenario(test, migration, live.api, Faults(live.sandbox, migration)) as on_host:
+        yield on_host
 
 
 @pytest.fixture

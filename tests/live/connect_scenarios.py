@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import Any
@@ -13,13 +13,14 @@ from kafka_migration.core.connect.connect_config import copier_name, reservation
 from kafka_migration.core.ledger.generations import Generation
 from sandbox.airflow_api import DagRun
 from sandbox.parts import free_ports
+from tests.live.connect_invariants import copier_events, require_never_two
 from tests.live.connect_world import ConnectWorld
 from tests.live.faults import Faults
 from tests.live.invariants import Copy, require_complete_copy, require_true_verdict
 from tests.live.listening import alerts_section
 from tests.live.migrations import LiveMigration
-from tests.live.reliability_table import MEASURED, Measured
-from tests.live.scenarios import Scenario
+from tests.live.reliability_table import ON_CONNECT
+from tests.live.scenarios import Scenario, running
 from tests.waiting import wait_until
 
 # A lost worker is seen by the others after its session, and its tasks wait some seconds more.
@@ -29,10 +30,14 @@ NEXT_S = 400.0
 class ConnectScenario(Scenario):
     """What one test of a fault needs. The Airflow connection leads to the first worker."""
 
+    suffix = ON_CONNECT
+    moves = True
+
     def __init__(self, test: str, world: ConnectWorld, migration: LiveMigration) -> None:
         super().__init__(test, migration, world.live.api, Faults(world.live.sandbox, migration))
         self.world = world
         self._frozen: set[str] = set()
+        self._killed: list[tuple[float, str]] = []
 
     # ---------------------------------------------------------------- workers
 
@@ -47,6 +52,17 @@ class ConnectScenario(Scenario):
     def kill(self, worker: str) -> None:
         """Kill a worker with SIGKILL."""
         self.world.cluster.part(worker).kill()
+        self._killed.append((time.time(), worker))
+
+    def lose_mirror(self) -> None:
+        """Kill a worker that runs a task and wait until the next generation copies; one that was killed comes back."""
+        for worker in self._dead():
+            next_one = len(self.generations) + 1
+            self.world.cluster.revive(worker)
+            self.wait_for_generation(next_one)
+        next_one = len(self.generations) + 1
+        self.kill(self.victim())
+        self.wait_for_generation(next_one)
 
     def freeze(self, worker: str) -> None:
         """Pause the process of a worker."""
@@ -59,12 +75,16 @@ class ConnectScenario(Scenario):
         self._frozen.discard(worker)
 
     def mend(self) -> None:
-        """Let all workers run and answer again."""
+        """Let every part and all workers run and answer again."""
+        super().mend()
         for worker in tuple(self._frozen):
             self.thaw(worker)
-        for each in self.world.cluster.workers:
-            if self.world.cluster.part(each.worker_id).has_ended():
-                self.world.cluster.revive(each.worker_id)
+        for worker in self._dead():
+            self.world.cluster.revive(worker)
+
+    def _dead(self) -> list[str]:
+        cluster = self.world.cluster
+        return [each.worker_id for each in cluster.workers if cluster.part(each.worker_id).has_ended()]
 
     # ---------------------------------------------------------------- connectors
 
@@ -104,23 +124,33 @@ class ConnectScenario(Scenario):
         wait_until(lambda: len(self.generations) >= number, NEXT_S, f"generation {number}")
         self.wait_for_more_copied()
 
-    def concluded(self, run: DagRun, outcome: str, *codes: str, row: str = "") -> Copy:
-        """Hold what is there against the invariants, the outcome and the codes of findings; return how the copy is.
+    def is_starting(self) -> bool:
+        """Whether there is a connector that copies."""
+        return self.config() is not None
 
-        `row` is a scenario of `reliability_table.SCENARIOS` of which this is the measure on Connect.
-        """
-        found = self._outcome(run, jvms=len(self.generations))
-        assert (outcome, codes) == found, self.migration.document(run.run_id, self.attempt)["findings"]
-        copy = require_complete_copy(self.migration)
-        require_true_verdict(self.migration, copy)
-        MEASURED.mkdir(parents=True, exist_ok=True)
-        measured = Measured(outcome, codes, len(self.generations), copy.duplicates, 0)
-        (MEASURED / f"{row or self._test}[connect].json").write_text(json.dumps(measured.to_document()))
-        return copy
+    def is_alive(self) -> bool:
+        """Whether the connector is not stopped, or has a task."""
+        return self.state() not in ("", "STOPPED") or bool(self.world.workers_of(self.migration))
+
+    def require_never_two(self) -> int:
+        """I5: no generation began while a task of the one before ran; return how many began."""
+        return require_never_two(copier_events(self.world.cluster, self.migration.name), self._killed)
 
     def require_quiet(self) -> None:
         """The reservation is free, and the copier runs nowhere."""
         assert ("", "STOPPED") == (self.holder, self.state())
+
+    def require_end_without_airflow(self, within_s: float) -> None:
+        """There is no lease: what Airflow leaves alone copies on."""
+        self.wait_for_more_copied()
+
+    def concluded(self, run: DagRun, outcome: str, *codes: str) -> Copy:
+        """Hold what is there against the invariants, the outcome and the codes of findings; return how the copy is."""
+        found = self._outcome(run, jvms=self.require_never_two())
+        assert (outcome, codes) == found, self.migration.document(run.run_id, self.attempt)["findings"]
+        copy = require_complete_copy(self.migration)
+        require_true_verdict(self.migration, copy)
+        return copy
 
 
 @contextmanager
@@ -129,14 +159,8 @@ def connect_scenario(test: str, world: ConnectWorld, **settings: str) -> Iterato
     name = f"connect-{test.removeprefix('test_')}".replace("_", "-")[:40].rstrip("-")
     migration = world.migration(name, **{"nightly": alerts_section(), **settings})
     scenario = ConnectScenario(test, world, migration)
-    try:
+    with running(scenario):
         yield scenario
-    finally:
-        scenario.silence()
-        scenario.mend()
-        for run_id, state in world.live.api.run_states(migration.dag_id).items():
-            if state not in {"success", "failed"}:
-                world.live.api.set_run_state(migration.dag_id, run_id, "failed")
 
 
 class Way:

@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from kafka_migration.core.connect.connect_config import copier_name
-from tests.live.conftest import LiveWorld
 from tests.live.connect_cluster import ConnectCluster, connect_cluster
 from tests.live.migrations import LiveMigration
 from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from tests.live.conftest import LiveWorld
 
 PLACE = """\
 engine: connect

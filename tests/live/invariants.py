@@ -14,7 +14,6 @@ from kafka_migration.core.validation.coverage_rules import coverage_of
 from sandbox.data.reading import Placed, read_records
 from tests.live.faults import PROC, command_line, is_java, marked_pids
 from tests.live.migrations import LiveMigration
-from tests.waiting import wait_until
 
 SAMPLE_S = 0.1
 # With these a line of the journal says that the JVM of its generation is no more.
@@ -120,13 +119,6 @@ def require_true_verdict(migration: LiveMigration, copy: Copy) -> None:
     if covered is not None and covered.is_proved:
         told = str(covered.verdict), covered.surplus_records
         assert ("WARN" if copy.duplicates else "PASS", copy.duplicates) == told, f"I1: {told} for {copy}"
-
-
-def require_nothing_alive(migration: LiveMigration, since: float, within_s: float) -> None:
-    """I4: so many seconds after that moment (Unix time) no process of the migration lives."""
-    left_s = max(1.0, since + within_s - time.time())
-    words = f"I4: within {within_s:.0f} s no process of {migration.name} to be alive"
-    wait_until(lambda: not list(marked_pids(migration)), left_s, words)
 
 
 def require_never_two(migration: LiveMigration, sampler: HostSampler) -> int:

@@ -16,20 +16,21 @@ from typing import Any
 
 KEPT = Path(__file__).with_name("reliability.json")
 MEASURED = Path(__file__).parents[2] / "artifacts" / "reliability"
+OF_HOST = "what fails is a part of the MirrorMaker host"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """What a scenario is and what must come of it; `seen` is what a user sees and does.
 
-    `is_of_host`: what fails is a part of the MirrorMaker host, which Kafka Connect does not have.
+    `not_on_connect`: why it cannot happen with engine `connect`; empty if it can.
     """
 
     scenario: str
     outcome: str
     seen: str
     codes: tuple[str, ...] = ()
-    is_of_host: bool = False
+    not_on_connect: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +60,16 @@ OUTCOMES = {
     "REFUSE": "nothing is started or changed",
 }
 INTRODUCTION = (
-    "Each row is a test on real clusters, a real sshd and a live Airflow (`tests/live/test_reliability_*.py`, run by "
-    "`make test-live-all`).\nEach test interrupts a run. Afterwards:\n\n"
+    "Each row is a test on real clusters, a real sshd and a live Airflow, and another one on two real Kafka Connect "
+    "workers (`tests/live/test_reliability_*.py`, run by `make test-live-all`).\nEach test interrupts a run. "
+    "Afterwards:\n\n"
     "- No record of the copied range is missing on the target, no other record is there, and each partition keeps its "
     "order.\n"
     "- No two MirrorMakers of the migration have run at the same time, according to the host's journal and to samples "
-    "ten times a second.\n"
+    "ten times a second. On Kafka Connect: each task of a connector had ended before the next connector was created, "
+    "according to the workers' topics.\n"
     "- 60 s after the run's end no process of the migration is alive on the host. If the host could not be reached: "
-    "60 s after the end of lease and grace time."
+    "60 s after the end of lease and grace time. On Kafka Connect: the connector is stopped and has no task."
 )
 HEADS = (
     *("What happens", "Outcome", "What a user sees and does", "Starts", "Copied twice", "Gone after"),
@@ -78,8 +81,8 @@ LEGEND = (
     "- *Starts*: how often MirrorMaker was started. If only the next run could take the reservation over, its starts "
     "count too.\n"
     "- *Copied twice*: records that are on the target more than once after a kill.\n"
-    "- *Outcome on Kafka Connect*: that of the same test with engine `connect`; a dash if there is no such part. The "
-    "other columns are about a host. While Airflow is away, nothing stops Kafka Connect "
+    "- *Outcome on Kafka Connect*: that of the same test with engine `connect`; a dash if it cannot happen there. "
+    "The columns of numbers are about a host. What Airflow does not stop there copies on until the next run "
     "([limits](limitations.md#kafka-connect)).\n"
     "- *Gone after*: seconds until no process of the migration was alive, counted from the operator's action, else "
     "from the loss of the host, else from the run's end.\n\n"
@@ -88,7 +91,7 @@ LEGEND = (
 
 SCENARIOS: dict[str, Row] = {
     "test_mirror_killed_once": Row(
-        "`kill -9` of MirrorMaker",
+        "`kill -9` of MirrorMaker; on Kafka Connect, of a worker with a task of it",
         "SURVIVE",
         "`watch_lag` logs the death and starts the next generation; nothing to do",
     ),
@@ -102,52 +105,55 @@ SCENARIOS: dict[str, Row] = {
         "STOP-SAFE",
         "the run is red with the last log lines; find out why MirrorMaker dies, then trigger the run again",
         ("MIRROR_DEAD",),
+        not_on_connect="only failures of tasks count for the limit of a run, and a worker that is lost is none",
     ),
     "test_host_supervisor_killed": Row(
-        "`kill -9` of the shell on the host that waits for MirrorMaker", "SURVIVE", "nothing", is_of_host=True
+        "`kill -9` of the shell on the host that waits for MirrorMaker", "SURVIVE", "nothing", not_on_connect=OF_HOST
     ),
     "test_lease_watch_killed": Row(
         "`kill -9` of the shell on the host that keeps the lease",
         "SURVIVE",
         "nothing; another one takes its place",
-        is_of_host=True,
+        not_on_connect=OF_HOST,
     ),
     "test_sshd_killed_and_back": Row(
         "sshd and its sessions are killed and come back before the lease ends",
         "SURVIVE",
         "`watch_lag` logs that the host cannot be reached; nothing to do",
-        is_of_host=True,
+        not_on_connect=OF_HOST,
     ),
     "test_sshd_killed_for_good": Row(
         "sshd and its sessions are killed and do not come back",
         "STOP-SAFE",
         "the host stops MirrorMaker when the lease ends; end the watch with `kafka-migration stop`, "
         "and trigger the run again once the host is back",
-        is_of_host=True,
+        not_on_connect=OF_HOST,
     ),
     "test_sshd_back_after_the_lease": Row(
         "sshd and its sessions are killed and come back after the lease has ended",
         "SURVIVE",
         "the host stopped MirrorMaker; `watch_lag` notices and starts the next generation; nothing to do",
-        is_of_host=True,
+        not_on_connect=OF_HOST,
     ),
-    "test_start_task_killed_before_the_host_is_asked": Row(
-        "`kill -9` of the task `start_mirror` before it asked the host", "RECOVER", "one retry of the task"
-    ),
-    "test_start_task_killed_while_the_host_starts": Row(
-        "`kill -9` of the task `start_mirror` while the host starts MirrorMaker",
+    "test_start_task_killed_before_it_asks_for_mirrormaker": Row(
+        "`kill -9` of the task `start_mirror` before it asked for the start of MirrorMaker",
         "RECOVER",
-        "one retry of the task, which adopts the process",
+        "one retry of the task",
     ),
-    "test_start_task_killed_after_the_host_answered": Row(
-        "`kill -9` of the task `start_mirror` after the host answered",
+    "test_start_task_killed_while_mirrormaker_starts": Row(
+        "`kill -9` of the task `start_mirror` while MirrorMaker starts",
         "RECOVER",
-        "one retry of the task, which adopts the process",
+        "one retry of the task, which adopts what runs",
+    ),
+    "test_start_task_killed_after_its_last_deed": Row(
+        "`kill -9` of the task `start_mirror` after MirrorMaker had started",
+        "RECOVER",
+        "one retry of the task, which adopts what runs",
     ),
     "test_worker_of_the_start_killed": Row(
         "`kill -9` of the executor's process that supervises `start_mirror`",
         "RECOVER",
-        "one retry after `[scheduler] task_instance_heartbeat_timeout`, which adopts the process",
+        "one retry after `[scheduler] task_instance_heartbeat_timeout`, which adopts what runs",
     ),
     "test_triggerer_killed_and_back": Row(
         "`kill -9` of the triggerer while `watch_lag` is deferred, then a new one",
@@ -158,9 +164,9 @@ SCENARIOS: dict[str, Row] = {
         "`kill -9` of the scheduler while `watch_lag` is deferred, then a new one", "SURVIVE", "nothing"
     ),
     "test_scheduler_killed_while_starting": Row(
-        "`kill -9` of the scheduler with its workers while the host starts MirrorMaker, then a new one",
+        "`kill -9` of the scheduler and its executor while MirrorMaker starts, then a new one",
         "RECOVER",
-        "one retry of the task, which adopts the process",
+        "one retry of the task, which adopts what runs",
     ),
     "test_run_marked_failed_while_starting": Row(
         "the run is marked failed while `start_mirror` runs",
@@ -190,7 +196,8 @@ SCENARIOS: dict[str, Row] = {
     "test_dag_deleted_while_mirroring": Row(
         "the DAG is deleted while `watch_lag` is deferred",
         "STOP-SAFE",
-        "the host stops MirrorMaker when the lease ends; the next run takes the reservation over",
+        "the host stops MirrorMaker when the lease ends, Kafka Connect copies on until the next run; that takes the "
+        "reservation over",
     ),
     "test_file_removed_while_mirroring": Row(
         "the migration file is removed during the run",
@@ -203,14 +210,15 @@ SCENARIOS: dict[str, Row] = {
         "nothing; the DAG of the new name is another migration's",
     ),
     "test_dag_paused_and_resumed": Row(
-        "the DAG is paused for less than the lease",
+        "the DAG is paused for a short time, less than the lease",
         "SURVIVE",
         "MirrorMaker continues; no task starts before the DAG is unpaused",
     ),
     "test_dag_paused_for_good": Row(
-        "the DAG is paused for longer than the lease",
+        "the DAG is paused for long, more than the lease",
         "SURVIVE",
-        "after the watch ends, nothing renews the lease and the host stops MirrorMaker; unpaused, the run ends",
+        "after the watch ends, nothing renews the lease and the host stops MirrorMaker, Kafka Connect copies on; "
+        "unpaused, the run ends",
     ),
 }
 
@@ -241,7 +249,7 @@ def rows() -> list[tuple[str, ...]]:
 
 
 def _on_connect(row: Row, measured: Measured | None) -> str:
-    if row.is_of_host:
+    if row.not_on_connect:
         return "–"
     return "not measured" if measured is None else " ".join((measured.outcome, *map("`{}`".format, measured.codes)))
 

@@ -11,15 +11,9 @@ from contextlib import contextmanager
 from confluent_kafka import Consumer, TopicPartition
 
 from sandbox.airflow_api import AirflowApi, DagRun
-from tests.live.faults import Faults
+from tests.live.faults import Faults, jvm_pids, marked_pids
 from tests.live.groups import end_of
-from tests.live.invariants import (
-    HostSampler,
-    require_complete_copy,
-    require_never_two,
-    require_nothing_alive,
-    require_true_verdict,
-)
+from tests.live.invariants import HostSampler, require_complete_copy, require_never_two, require_true_verdict
 from tests.live.migrations import PARTITIONS, LiveMigration
 from tests.live.reliability_table import MEASURED, SCENARIOS, Measured
 from tests.waiting import wait_until
@@ -29,7 +23,12 @@ GONE_WITHIN_S = 60.0
 
 
 class Scenario:
-    """What one test of the campaign needs; `test` names its row in `reliability_table.SCENARIOS`."""
+    """What one test of the campaign needs, on a host; `test` names its row in `reliability_table.SCENARIOS`."""
+
+    # What the measure of this engine has after the name of its row.
+    suffix = ""
+    # Whether MirrorMaker is started again by what brings a killed one back, too.
+    moves = False
 
     def __init__(self, test: str, migration: LiveMigration, api: AirflowApi, faults: Faults) -> None:
         self.migration = migration
@@ -98,24 +97,57 @@ class Scenario:
             self.migration.produce(50, first=self._sent)
             self._sent += 50
 
+    # ---------------------------------------------------------------- where MirrorMaker runs
+
+    def lose_mirror(self) -> None:
+        """Kill MirrorMaker and wait until another one copies."""
+        pid = self.faults.kill_mirror()
+        wait_until(lambda: set(jvm_pids(self.migration)) - {pid}, 200, "the next generation")
+        self.wait_for_more_copied()
+
+    def is_starting(self) -> bool:
+        """Whether MirrorMaker was asked for there."""
+        path = self.migration.host_folder / "journal"
+        return path.exists() and "starting" in path.read_text()
+
+    def is_alive(self) -> bool:
+        """Whether anything of it is alive there."""
+        return any(True for _ in marked_pids(self.migration))
+
+    def require_never_two(self) -> int:
+        """I5: no two MirrorMakers ever were there at once; return how many there were."""
+        return require_never_two(self.migration, self.sampler)
+
+    def require_quiet(self) -> None:
+        """I4: the reservation is free, and nothing is alive there."""
+        assert (None, []) == (self.migration.reservation, self.migration.mirror_pids())
+
+    def require_end_without_airflow(self, within_s: float) -> None:
+        """From now on Airflow does nothing: MirrorMaker must end all the same."""
+        self.require_gone(moment(), within_s)
+
+    def mend(self) -> None:
+        """Let every part run again."""
+        self.faults.mend()
+
     # ---------------------------------------------------------------- what came of it
 
     def require_gone(self, since: float, within_s: float = GONE_WITHIN_S) -> None:
         """I4: nothing is alive so long after that moment (Unix time); how long it took is reported."""
-        require_nothing_alive(self.migration, since, within_s)
+        words = f"I4: within {within_s:.0f} s nothing of {self.migration.name} to be alive"
+        wait_until(lambda: not self.is_alive(), max(1.0, since + within_s - time.time()), words)
         self._gone_s = max(0.0, (self.sampler.last_alive_at or 0) - since)
 
     def conclude(self, run: DagRun | None) -> Measured:
         """Hold what is there against the invariants and the scenario's row, and report it.
 
         Unless `require_gone` was asked before, MirrorMaker must be gone by the run's end. `run` is `None` where
-        Airflow has forgotten it.
+        Airflow has forgotten it, and a later run has ended.
         """
         if self._gone_s is None:
-            assert run is not None
-            self.require_gone(self.api.timeline(run.dag_id, run.run_id).run.end.timestamp())
-        assert self.migration.reservation is None, f"I4: {self.migration.reservation} still holds the reservation"
-        jvms = require_never_two(self.migration, self.sampler)
+            self.require_gone(self.api.timeline(run.dag_id, run.run_id).run.end.timestamp() if run else moment())
+        self.require_quiet()
+        jvms = self.require_never_two()
         copy = require_complete_copy(self.migration)
         require_true_verdict(self.migration, copy)
         outcome, codes = self._outcome(run, jvms)
@@ -149,26 +181,33 @@ class Scenario:
         assert ("success", verdict) == (after["state"], after["verdict"]), after["findings"]
         require_true_verdict(self.migration, copy)
         assert sent == self.copied_records() - copy.duplicates
-        assert ([], None) == (self.migration.mirror_pids(), self.migration.reservation)
+        self.require_quiet()
 
     def _report(self, measured: Measured) -> None:
         MEASURED.mkdir(parents=True, exist_ok=True)
-        (MEASURED / f"{self._test}.json").write_text(json.dumps(measured.to_document()))
+        (MEASURED / f"{self._test}{self.suffix}.json").write_text(json.dumps(measured.to_document()))
 
 
 @contextmanager
-def running_scenario(test: str, migration: LiveMigration, api: AirflowApi, faults: Faults) -> Iterator[Scenario]:
-    """Give a scenario, its host watched; afterwards nothing of it goes on, and every part runs again."""
-    scenario = Scenario(test, migration, api, faults)
+def running(scenario: Scenario) -> Iterator[None]:
+    """Let a test do what it does; afterwards no run of it is left, and every part runs again."""
+    migration, api = scenario.migration, scenario.api
     try:
-        with scenario.sampler:
-            yield scenario
+        yield
     finally:
         scenario.silence()
-        faults.mend()
+        scenario.mend()
         for run_id, state in api.run_states(migration.dag_id).items():
             if state not in {"success", "failed"}:
                 api.set_run_state(migration.dag_id, run_id, "failed")
+
+
+@contextmanager
+def host_scenario(test: str, migration: LiveMigration, api: AirflowApi, faults: Faults) -> Iterator[Scenario]:
+    """Give a scenario whose MirrorMaker runs on the host, which is watched."""
+    scenario = Scenario(test, migration, api, faults)
+    with running(scenario), scenario.sampler:
+        yield scenario
 
 
 def moment() -> float:

@@ -47,19 +47,6 @@ def scenario(world: ConnectWorld, request: pytest.FixtureRequest) -> Iterator[Co
         yield made
 
 
-def test_worker_killed(scenario: ConnectScenario) -> None:
-    """A worker that was killed ends the generation; the next one continues, and the run ends as if nothing had been."""
-    scenario.follow()
-    scenario.kill(scenario.victim())
-    scenario.wait_for_generation(2)
-
-    run = scenario.end_following()
-
-    scenario.concluded(run, "SURVIVE", row="test_mirror_killed_once")
-    assert 2 == len(scenario.generations)
-    scenario.require_quiet()
-
-
 def test_worker_paused_in_the_stop(scenario: ConnectScenario, mailbox: Mailbox) -> None:
     """A paused worker may still copy: the stop is unknown and names it. Once it goes on, the next run does the rest."""
     scenario.follow()

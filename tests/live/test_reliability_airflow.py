@@ -27,13 +27,7 @@ def wait_tightly(condition: Callable[[], object]) -> None:
         assert time.monotonic() < deadline, "the moment did not come"
 
 
-def has_journal(scenario: Scenario, words: str) -> bool:
-    """Tell whether the host's journal has a line with these words."""
-    path = scenario.migration.host_folder / "journal"
-    return path.exists() and words in path.read_text()
-
-
-def test_start_task_killed_before_the_host_is_asked(scenario: Scenario) -> None:
+def test_start_task_killed_before_it_asks_for_mirrormaker(scenario: Scenario) -> None:
     """The generation is in the ledger and never started: the next try closes it and starts the one after."""
     starting(scenario)
     pid = scenario.migration.task_pid(scenario.run_id, "start_mirror")
@@ -44,18 +38,18 @@ def test_start_task_killed_before_the_host_is_asked(scenario: Scenario) -> None:
     assert 500 == scenario.migration.target_records()
 
 
-def test_start_task_killed_while_the_host_starts(scenario: Scenario) -> None:
-    """The task dies while its command runs on the host: the next try finds the process and adopts it."""
+def test_start_task_killed_while_mirrormaker_starts(scenario: Scenario) -> None:
+    """The task dies while it waits for MirrorMaker: the next try finds what it started and adopts it."""
     starting(scenario)
     pid = scenario.migration.task_pid(scenario.run_id, "start_mirror")
-    wait_tightly(lambda: has_journal(scenario, "starting"))
+    wait_tightly(scenario.is_starting)
     kill(pid)
 
     assert 1 == scenario.conclude(scenario.ended()).generations
 
 
-def test_start_task_killed_after_the_host_answered(scenario: Scenario) -> None:
-    """The task dies after its last deed: the next try finds the process and adopts it."""
+def test_start_task_killed_after_its_last_deed(scenario: Scenario) -> None:
+    """The task dies before Airflow knows of its success: the next try finds what it started and adopts it."""
     starting(scenario)
     pid = scenario.migration.task_pid(scenario.run_id, "start_mirror")
     evidence = scenario.migration.evidence(scenario.run_id)
@@ -74,7 +68,7 @@ def test_worker_of_the_start_killed(scenario: Scenario) -> None:
 
 
 def test_triggerer_killed_and_back(scenario: Scenario) -> None:
-    """MirrorMaker goes on without the triggerer; the next one takes the watch over and renews the lease."""
+    """MirrorMaker continues without the triggerer; the next one takes the watch over."""
     scenario.follow()
     scenario.faults.kill_part("triggerer")
     scenario.wait_for_more_copied()
@@ -84,7 +78,7 @@ def test_triggerer_killed_and_back(scenario: Scenario) -> None:
 
 
 def test_scheduler_killed_and_back(scenario: Scenario) -> None:
-    """MirrorMaker goes on without the scheduler, its lease renewed; the next scheduler ends the run."""
+    """MirrorMaker and the watch continue without the scheduler; the next scheduler ends the run."""
     scenario.follow()
     scenario.faults.kill_part("scheduler")
     scenario.wait_for_more_copied()
@@ -94,10 +88,10 @@ def test_scheduler_killed_and_back(scenario: Scenario) -> None:
 
 
 def test_scheduler_killed_while_starting(scenario: Scenario) -> None:
-    """Scheduler, worker and task die while the host starts MirrorMaker: the next scheduler's try adopts it."""
+    """Scheduler, executor and task die while MirrorMaker starts: the next scheduler's try adopts it."""
     starting(scenario)
     scenario.migration.task_pid(scenario.run_id, "start_mirror")
-    wait_tightly(lambda: has_journal(scenario, "starting"))
+    wait_tightly(scenario.is_starting)
     scenario.faults.kill_part("scheduler")
     scenario.faults.restart("scheduler")
 

@@ -18,30 +18,24 @@ LEASE_END_S = LEASE_S + LEASE_GRACE_S + GONE_WITHIN_S
 SHORT_LEASE = {"lease": f"{LEASE_S}s"}
 
 
-def kill_mirror(scenario: Scenario) -> None:
-    """Kill MirrorMaker and wait until another one copies."""
-    pid = scenario.faults.kill_mirror()
-    wait_until(lambda: set(jvm_pids(scenario.migration)) - {pid}, 200, "the next generation")
-    scenario.wait_for_more_copied()
-
-
 @pytest.mark.campaign
 def test_mirror_killed_once(scenario: Scenario) -> None:
     """A MirrorMaker that was killed is followed by the next generation, and the run ends as if nothing had been."""
     scenario.follow()
-    kill_mirror(scenario)
+    scenario.lose_mirror()
 
     assert 2 == scenario.conclude(scenario.end_following()).generations
 
 
 @pytest.mark.campaign
 def test_mirror_killed_three_times(scenario: Scenario) -> None:
-    """Three kills in one run make four generations, never two at once, and nothing is lost."""
+    """Each of three kills is followed by a generation, as is each return of a worker; never two copy at once."""
     scenario.follow()
     for _ in range(3):
-        kill_mirror(scenario)
+        scenario.lose_mirror()
 
-    assert 4 == scenario.conclude(scenario.end_following()).generations
+    starts = scenario.conclude(scenario.end_following()).generations
+    assert starts == 4 or (scenario.moves and starts > 4)
 
 
 @pytest.mark.campaign
@@ -49,7 +43,7 @@ def test_mirror_killed_more_often_than_allowed(scenario: Scenario) -> None:
     """After `mirror.restarts` generations the run gives up, nothing goes on, and the next run does the rest."""
     scenario.follow()
     for _ in range(3):
-        kill_mirror(scenario)
+        scenario.lose_mirror()
     scenario.faults.kill_mirror()
 
     assert 4 == scenario.conclude(scenario.ended()).generations

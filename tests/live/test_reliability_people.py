@@ -9,8 +9,6 @@ import pytest
 
 from kafka_migration.core.evidence.evidence_documents import Kind
 from sandbox.airflow_api import DagRun
-from tests.live.faults import jvm_pids
-from tests.live.invariants import require_never_two
 from tests.live.scenarios import Scenario, moment
 from tests.live.test_reliability_host import LEASE_END_S, SHORT_LEASE
 from tests.waiting import wait_until
@@ -66,16 +64,16 @@ def test_each_task_cleared_while_mirroring(scenario: Scenario) -> None:
         scenario.api.clear(scenario.migration.dag_id, scenario.run_id, [task_id])
         wait_until(lambda: watches_again(scenario), 240, f"the watch after {task_id} was cleared")
         scenario.wait_for_more_copied()
-        require_never_two(scenario.migration, scenario.sampler)
+        scenario.require_never_two()
         assert len(before) <= len(scenario.migration.ledger.generations)
 
     scenario.conclude(scenario.end_following())
 
 
 def watches_again(scenario: Scenario) -> bool:
-    """Tell whether the cleared run is deferred in its watch, on a process that lives."""
+    """Tell whether the cleared run is deferred in its watch, and MirrorMaker is alive."""
     is_deferred = "deferred" == scenario.migration.task_state(scenario.run_id, "watch_lag")
-    return is_deferred and bool(jvm_pids(scenario.migration))
+    return is_deferred and scenario.is_alive()
 
 
 def test_each_task_cleared_after_the_run(scenario: Scenario) -> None:
@@ -100,10 +98,10 @@ def cleared_and_ended(scenario: Scenario, task_id: str, attempt: int) -> DagRun:
 
 @pytest.mark.settings(**SHORT_LEASE)
 def test_dag_deleted_while_mirroring(scenario: Scenario) -> None:
-    """Airflow forgets the run with its teardown: the lease stops MirrorMaker, and the next run takes over."""
+    """Airflow forgets the run with its teardown: a lease stops MirrorMaker, else the next run, which takes over."""
     scenario.follow()
     scenario.api.delete_dag(scenario.migration.dag_id)
-    scenario.require_gone(moment(), LEASE_END_S)
+    scenario.require_end_without_airflow(LEASE_END_S)
     scenario.api.wait_for_dag(scenario.migration.dag_id)
     scenario.require_goes_on()
 
@@ -148,7 +146,7 @@ def file_taken_away(scenario: Scenario, *, renamed: bool) -> None:
 
 
 def test_dag_paused_and_resumed(scenario: Scenario) -> None:
-    """A pause shorter than the lease changes nothing: the watch goes on, and the run ends once it may."""
+    """A short pause changes nothing: the watch continues, and the run ends once it may."""
     scenario.follow()
     scenario.api.pause(scenario.migration.dag_id)
     scenario.wait_for_more_copied()
@@ -165,11 +163,11 @@ def is_deferred(scenario: Scenario) -> bool:
 
 @pytest.mark.settings(**SHORT_LEASE)
 def test_dag_paused_for_good(scenario: Scenario) -> None:
-    """In a DAG that stays paused no task begins, the teardown neither: the lease stops MirrorMaker."""
+    """In a paused DAG no task begins, the teardown neither: a lease stops MirrorMaker, else the unpaused run does."""
     scenario.follow()
     scenario.api.pause(scenario.migration.dag_id)
     scenario.ask_to_stop()
-    scenario.require_gone(moment(), LEASE_END_S)
+    scenario.require_end_without_airflow(LEASE_END_S)
     assert [] == scenario.migration.evidence(scenario.run_id).of_attempt(Kind.STOP)
     scenario.api.unpause(scenario.migration.dag_id)
 
