@@ -24,8 +24,11 @@ public final class KafkaKeys {
     private static final String OTHER = "no.word";
     /** A word that a validator describes instead of naming it. */
     private static final String DURATION = "by_duration:PT1S";
+    private static final String CONNECT = "org.apache.kafka.connect.runtime.";
     /** For each role, the classes that may hold its definition; the first that exists is used. */
     private static final Map<String, List<String>> ROLES = new LinkedHashMap<>();
+    /** For each of some roles, the class whose keys are left out, because all connectors have them. */
+    private static final Map<String, String> WITHOUT = Map.of("connect_source", CONNECT + "ConnectorConfig");
 
     static {
         ROLES.put("mirror_maker", List.of(MIRROR + "MirrorMakerConfig"));
@@ -37,7 +40,8 @@ public final class KafkaKeys {
         ROLES.put("topic_filter", List.of(MIRROR + "DefaultTopicFilter$TopicFilterConfig"));
         ROLES.put("group_filter", List.of(MIRROR + "DefaultGroupFilter$GroupFilterConfig"));
         ROLES.put("config_property_filter", List.of(MIRROR + "DefaultConfigPropertyFilter$ConfigPropertyFilterConfig"));
-        ROLES.put("connect_worker", List.of("org.apache.kafka.connect.runtime.distributed.DistributedConfig"));
+        ROLES.put("connect_worker", List.of(CONNECT + "distributed.DistributedConfig"));
+        ROLES.put("connect_source", List.of(CONNECT + "SourceConnectorConfig"));
         ROLES.put("consumer", List.of(CLIENTS + "consumer.ConsumerConfig"));
         ROLES.put("producer", List.of(CLIENTS + "producer.ProducerConfig"));
         ROLES.put("admin", List.of(CLIENTS + "admin.AdminClientConfig"));
@@ -53,7 +57,12 @@ public final class KafkaKeys {
             for (ConfigDef definition : definitions(firstThatExists(role.getValue()))) {
                 keys.putAll(definition.configKeys());
             }
-            if (keys.isEmpty()) {
+            if (WITHOUT.containsKey(role.getKey())) {
+                for (ConfigDef definition : definitions(Class.forName(WITHOUT.get(role.getKey())))) {
+                    keys.keySet().removeAll(definition.names());
+                }
+            }
+            if (keys.isEmpty() && !WITHOUT.containsKey(role.getKey())) {
                 throw new IllegalStateException("no keys for " + role.getKey());
             }
             keys.values().forEach(key -> System.out.println(line(role.getKey(), key)));
@@ -88,8 +97,13 @@ public final class KafkaKeys {
         return java.util.Arrays.stream(holder.getDeclaredMethods())
             .filter(method -> Modifier.isStatic(method.getModifiers()) && method.getReturnType() == ConfigDef.class)
             .filter(method -> method.getName().equals("config") || method.getName().equals("configDef"))
+            .filter(method -> method.getParameterCount() == 0 || hasSystem(method.getParameterTypes()[0]))
             .map(KafkaKeys::call)
             .collect(Collectors.toList());
+    }
+
+    private static boolean hasSystem(Class<?> type) {
+        return java.util.Arrays.stream(type.getDeclaredFields()).anyMatch(field -> field.getName().equals("SYSTEM"));
     }
 
     private static ConfigDef read(Field field) {

@@ -44,7 +44,8 @@ WITHOUT_MIRROR = ("2.4.1", "2.5.1", "2.6.3")
 FIRST_MIRROR = "2.7.2"
 ADDED_IN_2_7 = frozenset({"topics.exclude", "groups.exclude", "config.properties.exclude"})
 ADDED_IN_2_7 |= {"sync.group.offsets.enabled", "sync.group.offsets.interval.seconds"}
-CLIENT_ROLES = frozenset({"connect_worker", "consumer", "producer", "admin"})
+# The roles of the parts that Maven Central has of all versions.
+CLIENT_ROLES = frozenset({"connect_worker", "connect_source", "consumer", "producer", "admin"})
 FETCH_TIMEOUT_S = 1200
 
 Value = TypeVar("Value")

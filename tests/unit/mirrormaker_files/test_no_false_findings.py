@@ -117,7 +117,8 @@ def test_an_old_and_a_new_name_are_one_finding(version: str, expected: list[str]
     ("line", "fix"),
     [
         ("B.checkpoints.replication.factor=2", "checkpoints.topic.replication.factor"),
-        ("A->B.exactly.once.support=enabled", "B.exactly.once.source.support"),
+        ("A->B.exactly.once.source=enabled", "B.exactly.once.source.support"),
+        ("exactly.once.support=enabled", "B.exactly.once.source.support"),
         ("A.producer.override.linger.ms=5", "A.producer.linger.ms"),
     ],
 )

@@ -48,7 +48,7 @@ def test_each_default_of_kafka_is_accepted() -> None:
     keys = kafka_keys()
     refused = [
         (role, key.name, version, default)
-        for role in ("producer", "consumer", "admin", "connect_worker", "mirror_source", "mirror_checkpoint")
+        for role in ("producer", "consumer", "admin", "connect_worker", "connect_source", "mirror_source")
         for key in keys.of(role)
         for version in map(minor, key.versions)
         # An empty default stands for none, or for an empty list.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from kafka_migration.kafka_tables.kafka_keys import kafka_keys
 from kafka_migration.mirrormaker_files.effective.layers import (
     JAVA_BLANKS,
     Layer,
@@ -29,6 +30,7 @@ _LONGEST, _LARGEST = str(2**63 - 1), str(2**31 - 1)
 _DEFAULT_ADDRESS = fixed({"bootstrap.servers": "localhost:9092"})
 _CLIENT_PREFIXES = ("admin.", "producer.", "consumer.")
 SOURCE, TARGET = "source", "target"
+CONNECT = "connect_source"
 _WORDS = {
     "mirror_source": "source connector",
     "mirror_checkpoint": "checkpoint connector",
@@ -235,6 +237,7 @@ class ConnectorReaders(NamedTuple):
     def readers(self) -> Iterator[Effective]:
         """Yield the connector, its plug-ins, and its clients with their duties."""
         yield Effective(Reader(self.role, f"the {self.title}", self.flow), read_as(self.role, self.own))
+        yield from self._of_connect()
         yield self._plug_in("replication_policy", "replication policy")
         if self.role == "mirror_source":
             yield from self._of_source()
@@ -243,6 +246,11 @@ class ConnectorReaders(NamedTuple):
         else:
             yield self._client("admin", TARGET, "heartbeats", self._clients.admin(TARGET, "heartbeats-target-admin"))
         yield from self._of_worker()
+
+    def _of_connect(self) -> Iterator[Effective]:
+        """Yield what Connect itself reads of the connector (`SourceConnectorConfig`), if it has such a key."""
+        if any(get(self.own, key.name) for key in kafka_keys().of(CONNECT)):
+            yield Effective(Reader(CONNECT, f"Connect for the {self.title}", self.flow), read_as(CONNECT, self.own))
 
     def _of_source(self) -> Iterator[Effective]:
         clients = self._clients

@@ -54,11 +54,12 @@ class Reader(NamedTuple):
     """A part of Kafka that reads a configuration.
 
     `role` is that of its definition in `kafka_keys`: `connect_worker`, `mirror_source`, `mirror_checkpoint`,
-    `mirror_heartbeat`, `topic_filter`, `group_filter`, `config_property_filter`, `replication_policy`, `producer`,
-    `consumer`, `admin`, or `mirror_maker` for what MirrorMaker's process reads itself. `name` says it in words, such as
-    "the consumer of the source connector A->B for records on A". `flow` is `A->B`, and `cluster` the alias of the
-    cluster that a client or worker talks to; each may be empty. `duty` says what a client does: `records`,
-    `offset syncs`, `checkpoints`, `heartbeats`, `worker` or `topics`; it is empty for other roles.
+    `mirror_heartbeat`, `connect_source` for what Connect itself reads of such a connector, `topic_filter`,
+    `group_filter`, `config_property_filter`, `replication_policy`, `producer`, `consumer`, `admin`, or `mirror_maker`
+    for what MirrorMaker's process reads itself. `name` says it in words, such as "the consumer of the source connector
+    A->B for records on A". `flow` is `A->B`, and `cluster` the alias of the cluster that a client or worker talks to;
+    each may be empty. `duty` says what a client does: `records`, `offset syncs`, `checkpoints`, `heartbeats`, `worker`
+    or `topics`; it is empty for other roles.
     """
 
     role: str

@@ -34,6 +34,9 @@ _ADDRESSES = "bootstrap.servers"
 # Keys of connectors that Strimzi's operator sets itself.
 _OF_OPERATOR = frozenset({"name", "connector.class", "tasks.max"})
 
+# What a connector may ask for, and the key of its worker that decides about it.
+_SWITCHES = {"exactly.once.support": "exactly.once.source.support"}
+
 
 class Meant(NamedTuple):
     """The key that was meant, empty if there is none, and what else to do or to know."""
@@ -80,7 +83,7 @@ _NEVER = {
     regex(r"(?:sync\.)?consumer\.group\.offsets\.enabled|sync\.consumer\.offsets\.enabled"): Meant(
         "sync.group.offsets.enabled"
     ),
-    regex(r"exactly\.once\.(?:support|source)(?:\.enabled)?"): Meant("exactly.once.source.support"),
+    regex(r"exactly\.once\.(?:support\.enabled|source(?:\.enabled)?)"): Meant("exactly.once.source.support"),
 }
 
 
@@ -132,7 +135,8 @@ def _client(setting: MirrorSetting, ground: Ground) -> str:
 
 def _in_properties(file: MirrorFile, setting: MirrorSetting, ground: Ground) -> str:
     flow = file.flows[0] if file.flows else Flow("SOURCE", "TARGET")
-    key, roles = setting.key, ground.keys.roles_of(setting.key)
+    key = _SWITCHES.get(setting.key, setting.key)
+    roles = ground.keys.roles_of(key)
     if not setting.client and any(role in CONNECTOR_ROLES for role in roles):
         own = key_of(setting, f"{flow}.{key}")
         return f"Remove it, or write {own}." if file.last(Place.TOP, key) else f"Write {key_of(setting, key)} or {own}."

@@ -21,7 +21,11 @@ CONNECTOR_ROLES = (
     "group_filter",
     "config_property_filter",
     "replication_policy",
+    # What Kafka Connect itself reads of a source connector.
+    "connect_source",
 )
+# `MirrorMakerConfig.allConfigNames` has no keys of Connect, so MirrorMaker hands them on from flows only.
+_CONNECTOR_ROLES_AT_TOP = CONNECTOR_ROLES[:-1]
 CLASSES = {
     "mirror_source": "MirrorSourceConnector",
     "mirror_checkpoint": "MirrorCheckpointConnector",
@@ -129,5 +133,5 @@ def roles_at(kind: FileKind, setting: MirrorSetting) -> tuple[str, ...]:
 def _at_top(setting: MirrorSetting) -> tuple[str, ...]:
     if setting.client:
         return ()
-    roles = (*CONNECTOR_ROLES, "mirror_maker", *_CLUSTER_ROLES)
+    roles = (*_CONNECTOR_ROLES_AT_TOP, "mirror_maker", *_CLUSTER_ROLES)
     return (*roles, _WORKER) if setting.key.startswith(_TOP_WORKER) else roles
