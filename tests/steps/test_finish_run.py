@@ -35,6 +35,7 @@ from kafka_migration.core.watching.unfinished_work import PendingValidation
 from kafka_migration.core.watching.watch import Outcome
 from kafka_migration.steps.finish.finish_run import Finished, finish_run, look_at_evidence
 from kafka_migration.steps.finish.outcome import EndedTasks
+from tests.present import present
 from tests.steps.run_stage import DAG_ID, MemoryKeeper, RunStage
 from tests.stored_examples import checked, judged, read_run, watch_ended
 from tests.unit.partitions import P0
@@ -141,14 +142,16 @@ def test_host_that_does_not_answer_fails_the_run(stage: RunStage) -> None:
 
 
 def test_silent_host_with_an_open_generation_may_run(stage: RunStage) -> None:
-    """If neither a certificate nor the host says that MirrorMaker ended, the alert says that it may run."""
+    """If neither a certificate nor the host says that MirrorMaker ended, the alert says what ends it on a host."""
     started = GenerationStart(1, stage.identity.holder, "t", {P0: 0}, {P0: 0})
     stage.run.ledger.append(started.to_document())
     stage.host.errors = [TransientError("no route to host")]
 
     finished = finish(stage)
 
-    assert AlertKind.NOT_STOPPED is (finished.alert and finished.alert.kind)
+    alert = present(finished.alert)
+    assert AlertKind.NOT_STOPPED is alert.kind
+    assert "MirrorMaker: may still run; the host stops it when its lease ends" in alert.text
 
 
 def at_night(stage: RunStage, migration_text: str, when_late: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.alert_settings import AlertKind
+from kafka_migration.core.migration.engine_table import EngineName
 from kafka_migration.core.report.alerts import Alert, Ended, ended_alert, run_link
 from kafka_migration.core.report.run_document import Refusal
 from kafka_migration.core.run.run_identity import RunIdentity
@@ -59,6 +60,24 @@ LATE = (behind_finding("shop", WatchResult(Outcome.BEHIND, "")),)
 def test_the_worst_of_an_end_is_what_is_told(ended: Ended, kind: AlertKind | None) -> None:
     """A MirrorMaker that may run comes first, then a bad copy, failed mirroring, a refusal, and lateness last."""
     assert kind == ended.kind
+
+
+@pytest.mark.parametrize(
+    ("engine", "says", "never"),
+    [
+        ("mirrormaker1", "the host stops it when its lease ends (mirror.lease)", "--now"),
+        ("mirrormaker2", "the host stops it when its lease ends (mirror.lease)", "--now"),
+        ("connect", "it copies until the next run, or until `kafka-migration stop shop --now`", "lease"),
+        (None, "MirrorMaker: may still run", ";"),
+    ],
+)
+def test_what_ends_a_mirrormaker_that_may_run_fits_its_engine(engine: EngineName | None, says: str, never: str) -> None:
+    """A host stops it when its lease ends; on Kafka Connect it copies until the next run or until it is stopped."""
+    alert = present(ended_alert("shop", RUN, NOW, "http://x", Ended("failed", may_run=True, engine=engine)))
+    (line,) = (line for line in alert.lines if line.startswith("MirrorMaker: "))
+
+    assert line.endswith(says)
+    assert never not in line
 
 
 def test_many_findings_do_not_hide_the_first() -> None:

@@ -59,6 +59,13 @@ class Abilities:
         return "mirrormaker.log on the host" if self.needs_host else "the logs of the Kafka Connect workers"
 
     @property
+    def end_of_unstopped(self) -> str:
+        """What ends a process that no task has stopped, as a sentence; `<name>` stands for the migration."""
+        if self.needs_host:
+            return "the host stops it when its lease ends (mirror.lease)"
+        return "it copies until the next run, or until `kafka-migration stop <name> --now`"
+
+    @property
     def fields(self) -> tuple[str, ...]:
         """The fields of the migration file that this engine has and that another one lacks."""
         return tuple(field for field in FIELDS if not self.why_no_field(field))

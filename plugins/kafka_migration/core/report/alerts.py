@@ -13,6 +13,7 @@ from kafka_migration.core.findings.by_cause import by_cause, finding_lines
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, MirrorFailed, OffsetsNotMoved, ValidationFailed
 from kafka_migration.core.migration.alert_settings import AlertKind
+from kafka_migration.core.migration.engine_table import EngineName, abilities_of
 from kafka_migration.core.report.run_document import Refusal
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_names import run_name
@@ -98,7 +99,8 @@ class Ended:
     """How a run ended: its outcome, the refusals, the late findings, and the bad tasks.
 
     `release_problem` says why the reservation was not freed. `may_run` means that MirrorMaker was started and neither a
-    stop certificate nor its host confirms that it has stopped.
+    stop certificate nor its host or its workers confirm that it has stopped. `engine` is that of the migration; `None`
+    is unknown, because its file cannot be read.
     """
 
     outcome: str
@@ -107,6 +109,7 @@ class Ended:
     bad_tasks: Mapping[str, str] = field(default_factory=dict)
     release_problem: str = ""
     may_run: bool = False
+    engine: EngineName | None = None
     verdict: str = ""
     evidence: str = ""
 
@@ -153,7 +156,7 @@ def ended_alert(
         *((f"… and {more} more in the report",) if more > 0 else ()),
         *tasks,
         *((f"The reservation was not freed: {ended.release_problem}",) if ended.release_problem else ()),
-        f"MirrorMaker: {_MAY_RUN if ended.may_run else 'no process of this run is running'}",
+        f"MirrorMaker: {_may_run(migration, ended) if ended.may_run else 'no process of this run is running'}",
         f"Verdict of this run: {ended.verdict or 'none'}",
         f"Evidence: {ended.evidence}",
     )
@@ -162,7 +165,9 @@ def ended_alert(
     return Alert(kind, migration, run, at, link, act, codes, lines)
 
 
-_MAY_RUN = "may still run; a host stops it when its lease expires, but a Kafka Connect cluster does not"
+def _may_run(migration: str, ended: Ended) -> str:
+    ends = abilities_of(ended.engine).end_of_unstopped.replace("<name>", migration) if ended.engine else ""
+    return f"may still run; {ends}" if ends else "may still run"
 
 
 def _told(findings: Sequence[Finding], topics: frozenset[str]) -> tuple[Finding, ...]:

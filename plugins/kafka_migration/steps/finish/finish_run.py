@@ -23,6 +23,7 @@ from kafka_migration.core.findings.errors import (
 )
 from kafka_migration.core.ledger.cutovers import Rehearsed, Reported
 from kafka_migration.core.ledger.generations import generations_text
+from kafka_migration.core.migration.engine_table import EngineName
 from kafka_migration.core.migration.settings import Mode, Phase
 from kafka_migration.core.report.alerts import Alert, Ended, ended_alert
 from kafka_migration.core.report.metrics import MetricsOf
@@ -119,6 +120,7 @@ def finish_run(run: MigrationRun, tasks: EndedTasks) -> Finished:
         end.bad_tasks,
         released.problem,
         may_run=may_still_run(run, released),
+        engine=_engine(run),
         verdict=document.verdict or "",
         evidence=str(run.evidence.folder / RUN_FILE),
     )
@@ -299,6 +301,14 @@ def _digest(run: MigrationRun) -> str:
         return run.filed_migration.digest
     except Refused:
         return "not frozen"
+
+
+def _engine(run: MigrationRun) -> EngineName | None:
+    try:
+        return run.filed_migration.mirror.engine
+    except Exception:
+        # The store may raise anything, and the engine only chooses the words of an alert.
+        return None
 
 
 def _decommission(run: MigrationRun) -> tuple[Condition, ...]:
