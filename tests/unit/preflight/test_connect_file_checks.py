@@ -7,10 +7,18 @@ from typing import Any
 
 import pytest
 
+from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.kafka.cluster import Side
+from kafka_migration.core.migration.secret_properties import SECRET_PROPERTIES
 from kafka_migration.core.migration.settings import Cluster
 from kafka_migration.migration_file.loading import load_migration
-from kafka_migration.preflight.files.connect_file_checks import connect_lease, connect_secrets, plain_secret_findings
+from kafka_migration.preflight.files.connect_file_checks import (
+    connect_lease,
+    connect_secrets,
+    plain_secret_findings,
+    unused_reference_findings,
+)
 from kafka_migration.preflight.scene.check import CheckResult, run_checks
 from tests.checked_scene import Deployed, Run, alone, on_connect, scene_of
 
@@ -71,6 +79,36 @@ def test_each_secret_needs_its_own_reference(properties: list[str], references: 
     found = [each.found for each in plain_secret_findings("source", "old_kafka", properties, references)]
 
     assert ([f"{named} without a reference"] if named else []) == found
+
+
+@pytest.mark.parametrize("name", sorted(SECRET_PROPERTIES))
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_a_reference_that_replaces_nothing_is_refused(side: Side, name: str) -> None:
+    """A reference to a secret that the connection does not have is refused, and names side, property and settings."""
+    others = SECRET_PROPERTIES.keys() - {name}
+    references = dict.fromkeys(SECRET_PROPERTIES, REFERENCE)
+    (finding,) = unused_reference_findings(side, "old_kafka", others, references)
+
+    assert Code.CONNECTION_INVALID is finding.code
+    assert f"no {name} for mirror.connect.secrets.{side} to replace" == finding.found
+    assert SECRET_PROPERTIES[name] in finding.remedy
+    assert [] == list(unused_reference_findings(side, "old_kafka", [*others, name], references))
+
+
+def test_all_mistakes_of_references_are_refused_together(migration_text: str) -> None:
+    """A secret without a reference and a reference without a secret are refused in one answer."""
+    secrets = f'    secrets:\n      target: {{ssl.keystore.key: "{REFERENCE}"}}\n'
+    found = result(on_connect(migration_text).replace("    group:", f"{secrets}    group:")).findings
+
+    assert [Code.CONNECT_SECRET_PLAIN, Code.CONNECTION_INVALID] == [each.code for each in found]
+    assert "(target.connection)" in found[1].subject
+
+
+def test_the_settings_of_each_secret_give_it_to_java_clients() -> None:
+    """A connection with the settings that a refusal names has the property."""
+    made = java_properties("c", {**LOGIN, "ssl.key.pem": "k", "ssl.certificate.pem": "c", "ssl.key.password": "p"})
+
+    assert SECRET_PROPERTIES.keys() <= made.keys()
 
 
 def test_missing_lease_is_said(migration_text: str) -> None:

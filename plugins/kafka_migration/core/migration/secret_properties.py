@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
-SECRET_PROPERTIES = frozenset(
-    {"sasl.jaas.config", "ssl.keystore.key", "ssl.key.password", "ssl.keystore.certificate.chain"}
-)
+from collections.abc import Mapping
+
+# Each with the settings of an Airflow connection of which it is made.
+SECRET_PROPERTIES: Mapping[str, str] = {
+    "sasl.jaas.config": "a login (sasl.mechanism and what it needs)",
+    "ssl.key.password": "ssl.key.password",
+    "ssl.keystore.certificate.chain": "ssl.key.pem with ssl.certificate.pem",
+    "ssl.keystore.key": "ssl.key.pem",
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.findings.codes import Code
@@ -15,20 +15,21 @@ from kafka_migration.preflight.scene.scene import SIDES, Scene
 
 @check("connect secrets", asks={Asked.FILE}, needs=("connections", "security"), unless=without_connect)
 def connect_secrets(scene: Scene) -> Findings:
-    """No secret of the Kafka connections would be readable in the configuration of the connector."""
+    """No secret of the connections would be readable in the connector's configuration; each reference replaces one."""
     settings = scene.migration.mirror.connect
     references = settings.secrets if settings else {}
     for side in SIDES:
         named = scene.named(side)
         properties = java_properties(named.connection, scene.run.deployment.client_settings(named))
         yield from plain_secret_findings(side, named.connection, properties, references.get(side, {}))
+        yield from unused_reference_findings(side, named.connection, properties, references.get(side, {}))
 
 
 def plain_secret_findings(
     side: Side, connection: str, properties: Iterable[str], references: Mapping[str, str]
 ) -> Findings:
     """Yield the finding about the secrets among the properties of a side's client that have no reference."""
-    plain = sorted((SECRET_PROPERTIES & set(properties)) - set(references))
+    plain = sorted((SECRET_PROPERTIES.keys() & set(properties)) - references.keys())
     if plain:
         listed = ", ".join(plain)
         example = f'{plain[0]}: "${{file:/etc/kafka-connect/{side}.properties:secret}}"'
@@ -43,6 +44,26 @@ def plain_secret_findings(
             "connector as plain text.",
             matters="Everyone who reaches the REST interface of Kafka Connect, or may read its configuration topic, "
             "could read them.",
+        )
+
+
+def unused_reference_findings(
+    side: Side, connection: str, properties: Collection[str], references: Mapping[str, str]
+) -> Findings:
+    """Yield a finding for each reference to a secret that the properties of a side's client do not have."""
+    for name in sorted(references.keys() - set(properties)):
+        made_of = SECRET_PROPERTIES[name]
+        yield Finding(
+            Code.CONNECTION_INVALID,
+            f"connection {connection} ({side}.connection)",
+            f"no {name} for mirror.connect.secrets.{side} to replace",
+            f"{made_of}, or no reference to {name}",
+            f"Add {made_of} to the extra of the connection, because Airflow and Spark log in with it too. Or remove "
+            f"{name} from mirror.connect.secrets.{side}, if the cluster needs no such secret.",
+            happened=f"mirror.connect.secrets.{side} refers to {name}, but the connection {connection} does not have "
+            f"what it is made of: {made_of}.",
+            matters="A reference only takes the place of a secret of the connection. The connector would connect "
+            "without this one, and so otherwise than the migration file says.",
         )
 
 
