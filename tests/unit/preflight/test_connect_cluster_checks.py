@@ -25,7 +25,10 @@ from tests.contract.fake_cluster import FakeCluster
 
 COMPACT = {"cleanup.policy": "compact"}
 STATUS, CONFIGS, OFFSETS = "connect-status", "connect-configs", "connect-offsets"
-SECRETS: dict[Side, dict[str, str]] = {"source": {"sasl.jaas.config": "${file:/etc/shop.properties:source}"}}
+SECRETS: dict[Side, dict[str, str]] = {
+    "source": {"sasl.jaas.config": "${vault:kv/shop:source}", "ssl.key.password": "${file:/etc/shop.properties:key}"},
+    "target": {"sasl.jaas.config": "${file:/etc/shop.properties:target}"},
+}
 GROUP, WORKERS = "connect-cluster", ("http://w1:8083/", "http://w2:8083/", "http://w3:8083/")
 
 
@@ -105,12 +108,15 @@ def test_unknown_replicas_are_not_good(on_workers: Migration, target: FakeCluste
     [
         (ConnectSettings(STATUS, CONFIGS, OFFSETS), FLUSH_INTERVAL),
         (ConnectSettings(STATUS, CONFIGS), f"offset.storage.topic, {FLUSH_INTERVAL}"),
-        (ConnectSettings(STATUS, CONFIGS, OFFSETS, secrets=SECRETS), f"config.providers, {FLUSH_INTERVAL}"),
+        (
+            ConnectSettings(STATUS, CONFIGS, OFFSETS, secrets=SECRETS),
+            f"config.providers (needed: file, vault), {FLUSH_INTERVAL}",
+        ),
         (ConnectSettings(STATUS), f"config.storage.topic, offset.storage.topic, {FLUSH_INTERVAL}"),
     ],
 )
 def test_all_that_is_unknown_is_one_warning(settings: ConnectSettings, unknown: str) -> None:
-    """What neither REST nor the file tells is one warning, with the fields that would tell it."""
+    """What neither REST nor the file tells is one warning, with the fields that would tell it and all providers."""
     (warning,) = unknown_settings_warnings(settings)
 
     assert f"no word of {unknown}" == warning.found

@@ -132,7 +132,8 @@ def unknown_settings_warnings(settings: ConnectSettings) -> Findings:
     """Warn of the settings of the workers that neither REST nor the migration file tells, all in one finding."""
     named = internal_topics(settings)
     missing = {field: name for field, name in _OPTIONAL.items() if field not in named}
-    unknown = [*missing.values(), *(["config.providers"] if settings.secrets else []), FLUSH_INTERVAL]
+    providers = f"config.providers (needed: {', '.join(_providers(settings))})"
+    unknown = [*missing.values(), *([providers] if settings.secrets else []), FLUSH_INTERVAL]
     fields = " and ".join(f"mirror.connect.{field}" for field in missing)
     yield Finding(
         Code.CONNECT_UNKNOWN,
@@ -146,11 +147,20 @@ def unknown_settings_warnings(settings: ConnectSettings) -> Findings:
     )
 
 
+def _providers(settings: ConnectSettings) -> list[str]:
+    """Return the config providers that the references name, such as `file` of `${file:/etc/shop.properties:source}`."""
+    references = [each for of_side in settings.secrets.values() for each in of_side.values()]
+    return sorted({each.removeprefix("${").partition(":")[0] for each in references})
+
+
 def _consequences(missing: Mapping[str, str], settings: ConnectSettings) -> Iterator[str]:
     if missing:
         yield "If a topic is not compacted or has too few replicas, the workers may forget connectors."
     if settings.secrets:
-        yield "If a config provider does not know a reference, the tasks fail at the start."
+        yield (
+            "If a worker lacks a provider that a reference names, or the provider lacks the key, Connect takes the "
+            "text of the reference for the secret, and the tasks fail at the start."
+        )
     yield (
         "If a worker is killed, its tasks copy again what they copied since they last stored positions, which "
         f"{FLUSH_INTERVAL} (60 s by default) bounds."
