@@ -70,7 +70,7 @@ def test_worker_paused_in_the_stop(scenario: ConnectScenario, mailbox: Mailbox) 
     [
         ("DELETE", "", "was deleted"),
         ("PUT", "/config", "has another configuration"),
-        ("PUT", "/pause", "is in state PAUSED"),
+        ("PUT", "/pause", "was paused"),
         ("PUT", "/stop", "was stopped"),
     ],
     ids=["deleted", "configured", "paused", "stopped"],
