@@ -17,7 +17,6 @@ from tests.live.connect_invariants import copier_events, require_never_two
 from tests.live.connect_world import ConnectWorld
 from tests.live.faults import Faults
 from tests.live.invariants import Copy, require_complete_copy, require_true_verdict
-from tests.live.listening import alerts_section
 from tests.live.migrations import LiveMigration
 from tests.live.reliability_table import ON_CONNECT
 from tests.live.scenarios import Scenario, running
@@ -155,9 +154,9 @@ class ConnectScenario(Scenario):
 
 @contextmanager
 def connect_scenario(test: str, world: ConnectWorld, **settings: str) -> Iterator[ConnectScenario]:
-    """Give a scenario of a migration of its own that alerts the mailbox; afterwards nothing of it goes on."""
+    """Give a scenario of a migration of its own; no part of it runs after the block."""
     name = f"connect-{test.removeprefix('test_')}".replace("_", "-")[:40].rstrip("-")
-    migration = world.migration(name, **{"nightly": alerts_section(), **settings})
+    migration = world.migration(name, **settings)
     scenario = ConnectScenario(test, world, migration)
     with running(scenario):
         yield scenario

@@ -20,7 +20,7 @@ from tests.live.connect_scenarios import NEXT_S, ConnectScenario, Way, connect_s
 from tests.live.connect_world import ConnectWorld, connect_world
 from tests.live.groups import approve, awaiting, commit, committed, ends
 from tests.live.invariants import identities
-from tests.live.listening import Mailbox
+from tests.live.listening import Mailbox, alerts_section
 from tests.topic_verdicts import topic_verdict
 from tests.waiting import wait_until
 
@@ -43,7 +43,8 @@ def world(live: LiveWorld, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 @pytest.fixture
 def scenario(world: ConnectWorld, request: pytest.FixtureRequest) -> Iterator[ConnectScenario]:
     """A scenario of a migration of its own, which bears the test's name."""
-    with connect_scenario(request.node.name.replace("[", "_").rstrip("]"), world) as made:
+    name = request.node.name.replace("[", "_").rstrip("]")
+    with connect_scenario(name, world, nightly=alerts_section()) as made:
         yield made
 
 
