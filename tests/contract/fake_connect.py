@@ -118,7 +118,7 @@ class FakeConnect:
     def service(
         self, name: str, settings: HttpSettings, refused: Callable[[str], Refused], *_: Any, **__: Any
     ) -> FakeService:
-        """Return the client of a worker, in place of `HttpService`."""
+        """Return the client of a worker; it replaces `HttpService`."""
         return FakeService(self, name, settings)
 
     def process(self, migration: str, user: str = "", group: str | None = GROUP) -> ConnectProcess:
@@ -150,7 +150,7 @@ class FakeConnect:
                 self._start_tasks(name, connector)
 
     def restart_task(self, name: str, number: int, worker: str = "") -> None:
-        """Let a task start again, as somebody may do with Connect's own command, or on another worker."""
+        """Let a task start again, as an operator may do with Connect's own command, or on another worker."""
         connector = self.connectors[name]
         old = connector.lives[number]
         if self._works(old):

@@ -27,7 +27,7 @@ SOON = {
 
 @dataclass
 class Foreign:
-    """A connector of MirrorMaker that is somebody else's; `kind` is the name of its class."""
+    """A connector of MirrorMaker that belongs to another team; `kind` is the name of its class."""
 
     world: ConnectWorld
     kind: str
@@ -106,7 +106,7 @@ class Compacted:
         found = [(topic, n, p) for topic in self.topics for n, p in self._read(topic).items()]
         producer = Producer(dict(self.side))
         for topic, partition, _ in found:
-            producer.produce(topic, key=b"of-nobody", value=b"{}", partition=partition)
+            producer.produce(topic, key=b"of-no-connector", value=b"{}", partition=partition)
         assert producer.flush(60) == 0
         return all(offsets[-1] - offsets[0] >= len(offsets) for _, _, offsets in found)
 

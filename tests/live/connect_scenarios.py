@@ -1,4 +1,4 @@
-"""One fault around a migration on a Kafka Connect cluster: drives its run, and holds what came of it to the truth."""
+"""One fault of a Kafka Connect cluster in the middle of a run: drives the run and checks it against the invariants."""
 
 from __future__ import annotations
 

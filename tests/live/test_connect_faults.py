@@ -77,7 +77,7 @@ def test_worker_paused_in_the_stop(scenario: ConnectScenario, mailbox: Mailbox) 
     ids=["deleted", "configured", "paused", "stopped"],
 )
 def test_connector_changed(scenario: ConnectScenario, method: str, path: str, says: str) -> None:
-    """What somebody does to the connector ends the run; nothing is started over it, and the next run does the rest."""
+    """An operator's change to the connector ends the run; nothing starts over it, and the next run does the rest."""
     scenario.follow()
     config = scenario.config() or {}
     scenario.ask(method, path, {**config, "tasks.max": "1"} if path == "/config" else None)
@@ -131,7 +131,7 @@ def test_rest_unreachable_in_the_watch(way: Way, scenario: ConnectScenario) -> N
 
 
 def test_rest_unreachable_at_the_stop(way: Way, scenario: ConnectScenario, mailbox: Mailbox) -> None:
-    """A stop that nobody answers has an unknown outcome: the run is red and alerts; the next run stops and repairs."""
+    """A stop without an answer has an unknown outcome: the run is red and alerts; the next run stops and repairs."""
     scenario.follow()
     way.cut()
     run = scenario.end_following()
@@ -249,7 +249,7 @@ def test_groups_after_a_killed_worker(scenario: ConnectScenario) -> None:
 
 
 def test_shared_cluster_is_left_alone(world: ConnectWorld) -> None:
-    """A whole migration lists no connectors, and touches none of somebody else."""
+    """A whole migration lists no connectors, and touches none of another team."""
     foreign = [Foreign(world, "MirrorHeartbeatConnector"), Foreign(world, "MirrorSourceConnector")]
     for each in foreign:
         each.create()

@@ -57,7 +57,7 @@ class TestConnectProcess(ConnectProcessContract):
         return ConnectLaunch(config)
 
     def kill_process(self) -> None:
-        """Let a task start again, as somebody may do with Connect's own command."""
+        """Let a task start again, as an operator may do with Connect's own command."""
         with closing(self.cluster.rest()) as rest:
             rest._service.request("POST", f"/connectors/{copier_name(self.name)}/restart?includeTasks=true")
             rest.wait(lambda: self.process.status().state is ProcessState.DEAD, "the restart of the tasks")

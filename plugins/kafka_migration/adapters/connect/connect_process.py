@@ -175,7 +175,7 @@ class ConnectProcess:
         return {STATUS_TOPIC: topic, STATUS_FROM: status_from_text(ends), REACHED: reached}
 
     def _replaced(self, before: Copier, config: Config, *, is_running: bool) -> bool:
-        """Create a connector in place of the copier as it was before; false if it is another one by now."""
+        """Replace the copier `before` by a connector; return whether Connect then has this one and no other."""
         if before.config is not None and not self._rest.delete(self._name, before.config):
             return False
         self._rest.create(self._name, with_digest(config), is_running=is_running)

@@ -40,7 +40,7 @@ class StopProof:
             time.sleep(PAUSE_S)
 
     def _stopping(self) -> Copier:
-        """Return the copier, which is told to stop once.
+        """Read the copier, tell it to stop unless it was told before, and return it.
 
         If nothing says which generation it is, its history is that of all generations.
         """
@@ -50,7 +50,7 @@ class StopProof:
         return replace(copier, history=self.watch.whole_history(self.name)) if copier.is_unknown else copier
 
     def _tell(self, copier: Copier) -> None:
-        # What runs when it is told to stop; afterwards Connect names no task any more.
+        # After the stop Connect lists no tasks.
         self._tasks = max(1, len(self.rest.tasks(self.name) or ()))
         # A worker that has not heard of the connector yet says that there is none.
         if copier.is_told_to_stop or self.rest.stop(self.name):

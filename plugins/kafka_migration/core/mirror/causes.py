@@ -56,6 +56,12 @@ class Cause:
     is_lasting: bool = False
     on_workers: str = ""
 
+    def remedy_for(self, heap_mb: int | None) -> str:
+        """Return the remedy for MirrorMaker with this heap, `None` if it runs in workers of Kafka Connect."""
+        if heap_mb is None:
+            return self.on_workers or self.remedy
+        return self.remedy.replace("{heap_mb}", f"{heap_mb:,}")
+
 
 @dataclass(frozen=True, slots=True)
 class Sign:
@@ -316,14 +322,12 @@ def cause_finding(sign: Sign, subject: str, found: str, heap_mb: int | None) -> 
     cause = sign.cause
     # A death that its own log explains begins with the cause.
     ended = f"{found.removeprefix(f'{cause.what}; ')}{said}"
-    on_host = cause.remedy.replace("{heap_mb}", f"{heap_mb:,}" if heap_mb else "")
-    remedy = on_host if heap_mb else cause.on_workers or on_host
     return Finding(
         cause.code,
         subject,
         f"{cause.what}: {ended}",
         cause.expected,
-        remedy,
+        cause.remedy_for(heap_mb),
         happened=sentence(f"{capitalized(cause.what)}; {ended}"),
         matters=_EACH_START if cause.is_lasting else _UNTIL_CORRECTED,
     )

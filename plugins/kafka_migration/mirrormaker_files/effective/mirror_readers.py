@@ -24,13 +24,13 @@ from kafka_migration.mirrormaker_files.effective.layers import (
     those,
 )
 from kafka_migration.mirrormaker_files.effective.readers import Effective, Given, MirrorVersion, Reader
+from kafka_migration.mirrormaker_files.model.readers_of_keys import CONNECT_SOURCE
 
 _BYTES = "org.apache.kafka.common.serialization.ByteArray"
 _LONGEST, _LARGEST = str(2**63 - 1), str(2**31 - 1)
 _DEFAULT_ADDRESS = fixed({"bootstrap.servers": "localhost:9092"})
 _CLIENT_PREFIXES = ("admin.", "producer.", "consumer.")
 SOURCE, TARGET = "source", "target"
-CONNECT = "connect_source"
 _WORDS = {
     "mirror_source": "source connector",
     "mirror_checkpoint": "checkpoint connector",
@@ -249,8 +249,9 @@ class ConnectorReaders(NamedTuple):
 
     def _of_connect(self) -> Iterator[Effective]:
         """Yield what Connect itself reads of the connector (`SourceConnectorConfig`), if it has such a key."""
-        if any(get(self.own, key.name) for key in kafka_keys().of(CONNECT)):
-            yield Effective(Reader(CONNECT, f"Connect for the {self.title}", self.flow), read_as(CONNECT, self.own))
+        if any(get(self.own, key.name) for key in kafka_keys().of(CONNECT_SOURCE)):
+            reader = Reader(CONNECT_SOURCE, f"Connect for the {self.title}", self.flow)
+            yield Effective(reader, read_as(CONNECT_SOURCE, self.own))
 
     def _of_source(self) -> Iterator[Effective]:
         clients = self._clients

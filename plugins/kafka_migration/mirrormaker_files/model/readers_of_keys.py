@@ -12,7 +12,10 @@ from kafka_migration.mirrormaker_files.model.mirror_settings import FileKind, Mi
 
 # The key that makes a group of settings a connector.
 CLASS = "connector.class"
-CONNECTOR_ROLES = (
+# What Kafka Connect itself reads of a source connector.
+CONNECT_SOURCE = "connect_source"
+# `MirrorMakerConfig.allConfigNames` has no keys of Connect, so MirrorMaker hands those on from flows only.
+_CONNECTOR_ROLES_AT_TOP = (
     "mirror_source",
     "mirror_checkpoint",
     "mirror_heartbeat",
@@ -21,11 +24,8 @@ CONNECTOR_ROLES = (
     "group_filter",
     "config_property_filter",
     "replication_policy",
-    # What Kafka Connect itself reads of a source connector.
-    "connect_source",
 )
-# `MirrorMakerConfig.allConfigNames` has no keys of Connect, so MirrorMaker hands them on from flows only.
-_CONNECTOR_ROLES_AT_TOP = CONNECTOR_ROLES[:-1]
+CONNECTOR_ROLES = (*_CONNECTOR_ROLES_AT_TOP, CONNECT_SOURCE)
 CLASSES = {
     "mirror_source": "MirrorSourceConnector",
     "mirror_checkpoint": "MirrorCheckpointConnector",
