@@ -29,6 +29,7 @@ KAFKA_VERSION = "3.9.1"
 KAFKA_SET = f"kafka-{KAFKA_VERSION}"
 SPARK_SET = "spark-kafka-4.0.0-3.9.1"
 FETCH_TIMEOUT_S = 1200
+_NO_DEPENDENCIES = "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>"
 
 
 class JarsError(Exception):
@@ -37,7 +38,7 @@ class JarsError(Exception):
 
 @dataclass(frozen=True)
 class JarSet:
-    """A named list of Maven coordinates `group:artifact:version`, with or without dependencies.
+    """A named list of Maven coordinates `group:artifact:version[:classifier]`, with or without dependencies.
 
     A set on demand is fetched only by the first test that needs it.
     """
@@ -193,28 +194,24 @@ def _resolved(jars: JarSet) -> Iterator[tuple[str, str]]:
         raise JarsError("the lock file is written with Maven, and mvn is not on the PATH")
     with tempfile.TemporaryDirectory() as folder:
         libs = Path(folder, "libs")
-        # The repository path contains the coordinates: group/as/folders/artifact/version/artifact-version.jar.
+        # The repository path has the coordinates: group/as/folders/artifact/version/artifact-version[-classifier].jar.
         _run([*_command(jars, Path(folder), libs), "-Dmdep.useRepositoryLayout=true"], jars)
         for jar in libs.rglob("*.jar"):
             *group, name, version = jar.relative_to(libs).parts[:-1]
-            coordinates = f"{'.'.join(group)}:{name}:{version}"
-            if jar.name != _file_name(coordinates):
-                raise JarsError(f"{jar.name} has a classifier, which {LOCK.name} cannot say")
-            yield coordinates, sha512(jar)
+            classifier = jar.stem.removeprefix(f"{name}-{version}").removeprefix("-")
+            yield ":".join(filter(None, (".".join(group), name, version, classifier))), sha512(jar)
 
 
 def _file_name(artifact: str) -> str:
-    _, name, version = artifact.split(":")
-    return f"{name}-{version}.jar"
+    return f"{'-'.join(artifact.split(':')[1:])}.jar"
 
 
 def _command(jars: JarSet, work: Path, libs: Path) -> list[str]:
     if shutil.which("mvn"):
         (work / "pom.xml").write_text(maven_pom(jars))
-        scope = "false" if jars.transitive else "true"
         return [
             *("mvn", "-q", "-B", "-f", str(work / "pom.xml"), "dependency:copy-dependencies"),
-            *(f"-DoutputDirectory={libs}", f"-DexcludeTransitive={scope}", "-DincludeScope=runtime"),
+            *(f"-DoutputDirectory={libs}", "-DincludeScope=runtime"),
         ]
     (work / "ivy.xml").write_text(ivy_module(jars))
     return [
@@ -234,7 +231,7 @@ def ivy_jar() -> Path:
 
 def maven_pom(jars: JarSet) -> str:
     """Render the project file whose dependencies are the set."""
-    dependencies = "\n".join(_maven_dependency(artifact) for artifact in jars.artifacts)
+    dependencies = "\n".join(_maven_dependency(artifact, jars.transitive) for artifact in jars.artifacts)
     return (
         '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>\n'
         f"<groupId>sandbox</groupId><artifactId>{jars.name}</artifactId><version>1</version>\n"
@@ -242,26 +239,30 @@ def maven_pom(jars: JarSet) -> str:
     )
 
 
-def _maven_dependency(artifact: str) -> str:
-    group, name, version = artifact.split(":")
-    return (
-        f"<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId>"
-        f"<version>{version}</version></dependency>"
-    )
+def _maven_dependency(artifact: str, transitive: bool) -> str:
+    """Without dependencies, Maven must not look for them either: a published one may name some that are not."""
+    named = zip(("groupId", "artifactId", "version", "classifier"), artifact.split(":"), strict=False)
+    tags = "".join(f"<{tag}>{value}</{tag}>" for tag, value in named)
+    return f"<dependency>{tags}{'' if transitive else _NO_DEPENDENCIES}</dependency>"
 
 
 def ivy_module(jars: JarSet) -> str:
     """Render the Ivy module whose dependencies are the set."""
-    transitive = str(jars.transitive).lower()
-    dependencies = "\n".join(
-        f"<dependency org={quoteattr(group)} name={quoteattr(name)} rev={quoteattr(version)}"
-        f' transitive="{transitive}" conf="default->default"/>'
-        for group, name, version in (artifact.split(":") for artifact in jars.artifacts)
-    )
+    dependencies = "\n".join(_ivy_dependency(artifact, jars.transitive) for artifact in jars.artifacts)
     return (
-        '<ivy-module version="2.0"><info organisation="sandbox" module="jars"/>\n'
+        '<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">'
+        '<info organisation="sandbox" module="jars"/>\n'
         f'<configurations><conf name="default"/></configurations>\n<dependencies>\n{dependencies}\n'
         "</dependencies></ivy-module>\n"
+    )
+
+
+def _ivy_dependency(artifact: str, transitive: bool) -> str:
+    group, name, version, *classifier = map(quoteattr, artifact.split(":"))
+    chosen = "".join(f'<artifact name={name} type="jar" ext="jar" m:classifier={each}/>' for each in classifier)
+    return (
+        f'<dependency org={group} name={name} rev={version} transitive="{str(transitive).lower()}"'
+        f' conf="default->default">{chosen}</dependency>'
     )
 
 

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from kafka_migration.airflow_adapters import airflow_settings
 from kafka_migration.airflow_adapters.airflow_connections import findings_of_side
 from kafka_migration.airflow_adapters.checked_airflow import AirflowConnections
 from kafka_migration.core.evidence.evidence_documents import Kind
+from kafka_migration.core.evidence.root import EvidencePlace
 from kafka_migration.core.kafka.cluster import THE_CLUSTER, Certificate, GroupMember, NewTopic, Operation, Resource
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.spark.spark_target import SparkTarget
@@ -169,6 +171,16 @@ def test_preflight_refuses_two_evidence_roots(world: World, monkeypatch: pytest.
     monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_EVIDENCE_ROOT", "s3a://bucket/evidence")
 
     world.refuses("preflight", match=r"EVIDENCE_ROOTS_DIFFER .*spark_evidence_root is s3a://bucket/evidence")
+
+
+def test_preflight_refuses_an_address_of_azure_without_the_account(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Airflow's address of a container on Azure is refused for Spark, before a validation fails because of it."""
+    place = EvidencePlace("abfs://lake@proofs/kafka", "abfs://lake@proofs/kafka")
+    monkeypatch.setattr(airflow_settings, "evidence_place", lambda: place)
+
+    world.refuses("preflight", match=r"EVIDENCE_ROOTS_DIFFER .*as abfs://lake@proofs/kafka, but .* the account")
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import errno
 import gc
+import io
 import json
 import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -239,11 +241,14 @@ class Store:
         """The file system is of the same kind."""
         return self
 
-    def pipe_file(self, path: str, value: bytes) -> None:
-        """Refuse the put."""
-        raise RuntimeError("QuotaExceeded")
+    def invalidate_cache(self) -> None:
+        """Remember nothing."""
 
-    def open(self, mode: str) -> Any:
+    def pipe_file(self, path: str, value: bytes, mode: str = "overwrite") -> None:
+        """Refuse the put."""
+        raise PermissionError("PutDenied") if mode == "create" else RuntimeError("QuotaExceeded")
+
+    def open(self, path: str, mode: str) -> Any:
         """Refuse the get."""
         raise PermissionError("AccessDenied")
 
@@ -252,6 +257,7 @@ class Store:
     ("call", "code", "reason"),
     [
         (lambda: write_whole(Store(), "{}"), Code.EVIDENCE_NOT_WRITABLE, "RuntimeError: QuotaExceeded"),
+        (lambda: create_whole(Store(), "{}"), Code.EVIDENCE_NOT_WRITABLE, "PermissionError: PutDenied"),
         (lambda: read_json(Store()), Code.EVIDENCE_ROOT_UNREACHABLE, "PermissionError: AccessDenied"),
     ],
 )
@@ -262,3 +268,59 @@ def test_error_of_an_object_store_is_a_finding(call: Callable[[], Any], code: Co
 
     (finding,) = error.value.findings
     assert (code, reason) == (finding.code, finding.found)
+
+
+class Remembering:
+    """The client of an object store that answers from its first look at the store until it is told to forget."""
+
+    protocol = "s3"
+    path = "bucket/shop"
+
+    def __init__(self) -> None:
+        self.objects = {"bucket/shop/old.json": b"{}"}
+        self._seen: dict[str, bytes] = {}
+
+    @property
+    def fs(self) -> Remembering:
+        """The file system is of the same kind."""
+        return self
+
+    def __truediv__(self, name: str) -> Any:
+        return SimpleNamespace(fs=self, path=f"{self.path}/{name}", protocol=self.protocol)
+
+    def invalidate_cache(self) -> None:
+        """Forget."""
+        self._seen = {}
+
+    def ls(self, folder: str, *, detail: bool) -> list[dict[str, str]]:
+        """Return the objects that are known."""
+        self._seen = self._seen or dict(self.objects)
+        return [{"name": name, "type": "file"} for name in self._seen]
+
+    def exists(self, path: str) -> bool:
+        """Return whether an object is known."""
+        return path in {each["name"] for each in self.ls(self.path, detail=True)}
+
+    def open(self, path: str, mode: str) -> io.BytesIO:
+        """Return a known object as far as its known size."""
+        if not self.exists(path):
+            raise FileNotFoundError(path)
+        return io.BytesIO(self.objects[path][: len(self._seen[path])])
+
+
+@pytest.mark.parametrize(
+    ("look", "seen"),
+    [
+        (lambda store: documents.listed(store), ["old.json", "new.json"]),
+        (lambda store: documents.is_there(store / "new.json"), True),
+        (lambda store: documents.read_whole(store / "new.json"), b"[]"),
+        (lambda store: documents.read_whole(store / "old.json"), b'{"a": 1}'),
+    ],
+)
+def test_every_look_at_an_object_store_is_a_new_one(look: Callable[[Remembering], Any], seen: Any) -> None:
+    """What another process added or replaced is seen by the next look, whatever the client remembers."""
+    store = Remembering()
+    assert ["old.json"] == documents.listed(store)
+    store.objects |= {"bucket/shop/new.json": b"[]", "bucket/shop/old.json": b'{"a": 1}'}
+
+    assert seen == look(store)

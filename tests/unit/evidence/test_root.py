@@ -65,6 +65,8 @@ def test_path_outside_is_refused(path: str) -> None:
         ("s3://c@bucket/x", "s3a://bucket/x", True),
         ("abfs://box/x", "abfss://box@account.dfs.core.windows.net/x", True),
         ("abfs://c@box/x", "abfss://box@account.dfs.core.windows.net/x", True),
+        ("abfs://c@box/x", "wasbs://box@account.blob.core.windows.net/x", True),
+        ("abfs://c@box/x", "wasb://other@account.blob.core.windows.net/x", False),
         ("hdfs://one/x", "hdfs://two/x", True),
         ("/srv/x", "file:///mnt/elsewhere", True),
         ("s3://bucket/x", "s3a://other/x", False),
@@ -79,6 +81,25 @@ def test_path_outside_is_refused(path: str) -> None:
 def test_spellings_of_one_place(root: str, spark: str, may_be_one: bool) -> None:
     """Another store, bucket or path is another place; names of services and mount points differ between hosts."""
     assert may_be_one is place(root, spark).may_be_one
+
+
+@pytest.mark.parametrize(
+    ("root", "spark", "lacks_account"),
+    [
+        ("abfs://c@box/x", None, True),
+        ("abfs://box/x", None, True),
+        ("abfs://c@box/x", "abfss://box@account/x", True),
+        ("abfs://c@box/x", "abfss://box@account.dfs.core.windows.net/x", False),
+        ("abfs://c@box/x", "wasbs://box@account.blob.core.windows.net/x", False),
+        ("abfss://box@account.dfs.core.windows.net/x", None, False),
+        ("s3://c@box/x", None, False),
+        ("gs://box/x", None, False),
+        ("/srv/x", None, False),
+    ],
+)
+def test_address_of_azure_needs_the_account(root: str, spark: str | None, lacks_account: bool) -> None:
+    """Hadoop opens a container of Azure only by an address that contains its account."""
+    assert lacks_account is place(root, spark).lacks_account
 
 
 def test_only_folders_are_local() -> None:

@@ -268,6 +268,9 @@ class ObjectStore:
                 raise FileExistsError(path)
             self.objects[path] = value
 
+    def open(self, path: str, mode: str) -> io.BytesIO:
+        return io.BytesIO(self.objects[path])
+
 
 @dataclass
 class ObjectPath:
@@ -279,9 +282,6 @@ class ObjectPath:
 
     def __truediv__(self, name: str) -> ObjectPath:
         return ObjectPath(self.fs, f"{self.path}/{name}")
-
-    def open(self, mode: str) -> io.BytesIO:
-        return io.BytesIO(self.fs.objects[self.path])
 
 
 def test_writers_that_meet_in_an_object_store_lose_no_entry() -> None:

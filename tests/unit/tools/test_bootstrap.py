@@ -420,20 +420,24 @@ def test_a_declared_jar_without_a_sum_is_an_error(jars_folder: Path) -> None:
 
 
 def test_declared_sets_are_those_that_the_code_names() -> None:
-    """jars.json declares the two sets of the bootstrap, every artifact with group, name and version."""
+    """jars.json declares the two sets of the bootstrap, every artifact with group, name, version and any classifier."""
     document = json.loads((jars.PROJECT / "sandbox" / "jars.json").read_text())
 
     assert {jars.KAFKA_SET, jars.SPARK_SET} == {each.name for each in jars.declared() if not each.on_demand}
-    assert all(len(artifact.split(":")) == 3 for entry in document.values() for artifact in entry["artifacts"])
+    assert all(len(artifact.split(":")) in {3, 4} for entry in document.values() for artifact in entry["artifacts"])
 
 
 def test_maven_and_ivy_are_asked_for_the_same_artifacts() -> None:
     """Both renderings hold each coordinate; a set without dependencies says so to Ivy."""
     for declared in jars.declared():
         pom, module = jars.maven_pom(declared), jars.ivy_module(declared)
-        for group, name, version in (artifact.split(":") for artifact in declared.artifacts):
+        for group, name, version, *classifier in (artifact.split(":") for artifact in declared.artifacts):
             assert f"<groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version>" in pom
             assert f'org="{group}" name="{name}" rev="{version}"' in module
+            for each in classifier:
+                assert f"<version>{version}</version><classifier>{each}</classifier>" in pom
+                assert f'm:classifier="{each}"' in module
+        assert ("<exclusions>" in pom) is not declared.transitive
         assert f'transitive="{str(declared.transitive).lower()}"' in module
 
 

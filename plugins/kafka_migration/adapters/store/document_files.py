@@ -21,7 +21,7 @@ from kafka_migration.adapters.store.local_files import LocalPath, local_path
 from kafka_migration.core.documents.codec import DoesNotFit
 from kafka_migration.core.evidence.root import not_readable, not_writable
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import EvidenceUnfit, EvidenceUnreadable, Finding
+from kafka_migration.core.findings.errors import EvidenceUnfit, EvidenceUnreadable, Finding, StoreFailed
 from kafka_migration.core.text.terminal_text import storable
 
 # `LocalPath`, `pathlib.Path` or Airflow's `ObjectStoragePath`: all have `/`, `name`, `parent` and `str`.
@@ -123,7 +123,7 @@ def read_whole(path: Any, most: int | None = None) -> bytes:
 
 
 def _got(path: Any, most: int) -> bytes:
-    with path.open("rb") as file:
+    with _current(path).open(path.path, "rb") as file:
         data: bytes = file.read(most)
         return data
 
@@ -251,10 +251,19 @@ def _put_new(path: Any, text: str) -> bool:
         path.fs.pipe_file(path.path, text.encode(), mode="create")
     except OSError:
         # S3-compatible stores report a failed condition with different errors.
-        if not is_there(path):
+        found = _found_instead(path)
+        if found is None:
             raise
-        return read_whole(path) == text.encode()
+        return found == text.encode()
     return True
+
+
+def _found_instead(path: Any) -> bytes | None:
+    """Return the document that is in the place of a refused one; `None` if there is none or reading is refused too."""
+    try:
+        return read_whole(path)
+    except (FileNotFoundError, StoreFailed):
+        return None
 
 
 def flush(path: Any) -> None:

@@ -14,16 +14,17 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, StoreFailed
 
 LOCAL = "file"
+_AZURE = "abfs"
 # Schemes and their kind of store. Airflow and Hadoop spell some of them differently.
 _KINDS = {
     **dict.fromkeys(("", "file", "local"), LOCAL),
     **dict.fromkeys(("s3", "s3a", "s3n"), "s3"),
     **dict.fromkeys(("gs", "gcs"), "gs"),
-    **dict.fromkeys(("abfs", "abfss", "az", "adl"), "abfs"),
+    **dict.fromkeys(("abfs", "abfss", "wasb", "wasbs", "az", "adl"), _AZURE),
     **dict.fromkeys(("hdfs", "webhdfs", "viewfs"), "hdfs"),
 }
 # Stores whose address starts with a bucket. A bucket has only one name.
-_WITH_BUCKET = {"s3", "gs", "abfs"}
+_WITH_BUCKET = {"s3", "gs", _AZURE}
 
 
 class _Place(NamedTuple):
@@ -70,6 +71,12 @@ class EvidencePlace:
         return _place(self.root).kind == LOCAL
 
     @property
+    def lacks_account(self) -> bool:
+        """Whether Spark's spelling is one of Azure without the account, which Hadoop cannot open."""
+        parts = urlsplit(self.spark_root)
+        return _KINDS.get(parts.scheme) == _AZURE and "." not in parts.netloc.rpartition("@")[2]
+
+    @property
     def may_be_one(self) -> bool:
         """Whether both spellings can refer to the same location, judged by kind, bucket and path if known."""
         pairs = zip(_place(self.root), _place(self.spark_root), strict=True)
@@ -83,7 +90,7 @@ def spark_spelling(root: str) -> str:
     unchanged. Azure's addresses cannot be derived, because Hadoop's contain the account.
     """
     parts = urlsplit(root)
-    if _KINDS.get(parts.scheme) == "abfs" or not parts.netloc:
+    if _KINDS.get(parts.scheme) == _AZURE or not parts.netloc:
         return root
     scheme = "s3a" if parts.scheme == "s3" else parts.scheme
     return parts._replace(scheme=scheme, netloc=parts.netloc.rpartition("@")[2]).geturl()
@@ -94,7 +101,7 @@ def _place(root: str) -> _Place:
     kind = _KINDS.get(parts.scheme, parts.scheme)
     before, _, host = parts.netloc.rpartition("@")
     # Hadoop: container@account.dfs.core.windows.net; Airflow: connection@container.
-    bucket = before if kind == "abfs" and "." in host else host
+    bucket = before if kind == _AZURE and "." in host else host
     # A folder may be mounted under another path elsewhere.
     path = None if kind == LOCAL else parts.path.rstrip("/")
     return _Place(kind, bucket if kind in _WITH_BUCKET else None, path)

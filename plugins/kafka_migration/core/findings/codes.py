@@ -942,7 +942,7 @@ class Code(RowEnum):
     )
     EVIDENCE_ROOTS_DIFFER = _validation(
         "Airflow and Spark are configured with different evidence roots.",
-        f"Correct one of the two settings, or remove `spark_evidence_root`. {_NOTHING_STARTED}",
+        f"Set `spark_evidence_root` to the place of `evidence_root`, as Spark spells it. {_NOTHING_STARTED}",
         commands=("preflight NAME",),
     )
     EVIDENCE_ROOT_LOCAL = _validation(

@@ -26,6 +26,8 @@ def evidence(scene: Scene) -> Findings:
     place, connection = scene.airflow.evidence_place, scene.migration.validation.spark_connection
     if not place.may_be_one:
         yield _differ(place)
+    elif place.lacks_account:
+        yield _without_account(place)
     elif place.is_local and not place.stated_for_spark and scene.airflow.spark.spark_target(connection).ships_files:
         yield _local(place, connection)
 
@@ -39,6 +41,19 @@ def _differ(place: EvidencePlace) -> Finding:
         "Correct one of the two settings, or remove spark_evidence_root: it is then derived from evidence_root.",
         happened=f"Airflow and Spark are configured with different evidence roots: evidence_root is {place.root}, "
         f"spark_evidence_root is {place.spark_root}.",
+        matters=_MATTERS,
+    )
+
+
+def _without_account(place: EvidencePlace) -> Finding:
+    return Finding(
+        Code.EVIDENCE_ROOTS_DIFFER,
+        "[kafka_migration] spark_evidence_root",
+        f"{place.spark_root}, which names no account of Azure",
+        "the evidence root as Hadoop spells it, such as abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/FOLDER",
+        f"Set spark_evidence_root to Hadoop's address of the evidence root {place.root}.",
+        happened=f"Spark would open the evidence root as {place.spark_root}, but Hadoop's addresses of Azure contain "
+        "the account.",
         matters=_MATTERS,
     )
 
