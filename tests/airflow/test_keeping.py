@@ -174,3 +174,31 @@ def test_migrations_of_one_dag_are_told_apart(run: Run) -> None:
     run.begin("plan", "other").keep({"a": "2"})
 
     assert [{"a": "1"}, {"a": "2"}] == [run.begin("finish", name).kept().digests for name in ("shop", "other")]
+
+
+def test_second_process_of_a_try_puts_back_what_the_first_one_kept(run: Run) -> None:
+    """What Airflow deleted when it started the second process is there for all again, also what came meanwhile."""
+    first = run.begin("plan")
+    first.keep({"a": "1"})
+    second = run.begin("plan")
+    assert {} == run.begin("finish").kept().digests
+    read = second._shelf.for_tries
+
+    def read_before_the_first_keeps_more() -> Any:
+        found = dict(read())
+        if len(first.kept().digests) == 1:
+            first.keep({"b": "2"})
+        return found
+
+    vars(second._shelf)["for_tries"] = read_before_the_first_keeps_more
+    second.put_back()
+
+    assert {"a": "1", "b": "2"} == run.begin("finish").kept().digests
+    assert {"a": "1", "b": "2"} == run.begin("plan").kept().digests
+
+
+def test_nothing_is_put_back_for_a_process_that_kept_nothing(run: Run) -> None:
+    """Where the first process has not kept anything, the second one stores nothing."""
+    run.begin("plan").put_back()
+
+    assert {} == run.kept.xcoms

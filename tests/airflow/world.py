@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, ClassVar
+from uuid import uuid4
 
 from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import DAG, chain
@@ -51,6 +52,7 @@ class World(without_airflow.World):
     def context(self) -> Mapping[str, Any]:
         """Return the context of a task of the run."""
         self.task_instance.run = f"{self.dag_run.dag_id} {self.dag_run.run_id}"
+        self.task_instance.id = self.try_id or str(uuid4())
         return {
             "task_state_store": FakeStateStore(self.task_instance),
             "dag_run": self.dag_run.as_airflow_gives_it(),

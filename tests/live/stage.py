@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from airflow.sdk import BaseOperator
@@ -189,6 +190,7 @@ class Stage:
     def _context(self) -> Any:
         dag_run = FakeDagRun(run_id=f"manual__{self.runs}", other_dag_id=f"kafka_migration__{self.name}")
         self.task_instance.run = f"{dag_run.dag_id} {dag_run.run_id}"
+        self.task_instance.id = str(uuid4())
         return {
             "dag_run": dag_run.as_airflow_gives_it(),
             "ti": self.task_instance,

@@ -71,8 +71,12 @@ class TaskShelf:
 
     def own(self) -> Mapping[str, Any]:
         """Return what earlier tries of this task stored; empty if nothing."""
-        at, kept = (self.tasks.run, self.tasks.task_id, KEY), self.tasks.kept
-        return kept.xcoms.get(at) or kept.states.get(at) or {}
+        return self.tasks.kept.xcoms.get(self._at) or self.for_tries()
+
+    def for_tries(self) -> Mapping[str, Any]:
+        """Return what this task stored for its later tries; empty if nothing."""
+        found: Mapping[str, Any] = self.tasks.kept.states.get(self._at, {})
+        return found
 
     def begun(self) -> Iterable[Any]:
         """Return what all tasks of the run have stored."""
@@ -84,8 +88,20 @@ class TaskShelf:
 
     def put(self, value: Mapping[str, Any], own: Mapping[str, Any]) -> None:
         """Store a value for all tasks, and what later tries of this task need."""
-        at, kept = (self.tasks.run, self.tasks.task_id, KEY), self.tasks.kept
-        kept.states[at], kept.xcoms[at] = json.loads(json.dumps(own)), json.loads(json.dumps(value))
+        self.put_own(own)
+        self.put_back(value)
+
+    def put_own(self, value: Mapping[str, Any]) -> None:
+        """Store what later tries of this task need."""
+        self.tasks.kept.states[self._at] = json.loads(json.dumps(value))
+
+    def put_back(self, value: Mapping[str, Any]) -> None:
+        """Store a value for all tasks."""
+        self.tasks.kept.xcoms[self._at] = json.loads(json.dumps(value))
+
+    @property
+    def _at(self) -> tuple[str, str, str]:
+        return self.tasks.run, self.tasks.task_id, KEY
 
 
 @dataclass

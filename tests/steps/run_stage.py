@@ -62,6 +62,9 @@ class MemoryKeeper:
         """Keep an answer."""
         self.has = replace(self.has, answer=answer)
 
+    def put_back(self) -> None:
+        """Keep what is kept."""
+
     def keep_refusal(self, refusal: Mapping[str, Any]) -> None:
         """Keep a refusal that the store did not take."""
         self.has = replace(self.has, refusals=(*self.has.refusals, refusal))

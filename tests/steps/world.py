@@ -40,6 +40,7 @@ from kafka_migration.steps.mirror.watching import end_watch
 from kafka_migration.steps.reading.spark_documents import SparkJob
 from kafka_migration.steps.run.deployment import Deployment
 from kafka_migration.steps.run.migration_run import MigrationRun
+from kafka_migration.steps.run.one_process import claim_try
 from kafka_migration.steps.run.run_request import Occasion
 from kafka_migration.steps.run.task_frame import NothingToDo, performing
 from kafka_migration.steps.validation.spark_request import request_of
@@ -82,6 +83,8 @@ class World:
     # What Spark does with a job that `validate_topics` or a translation submits.
     spark_work: Callable[[SparkJob], object] | None = None
     name: str = "shop"
+    # What Airflow calls this try of the task; empty: as a process that no other one has a copy of.
+    try_id: str = ""
     # What a refusal is, and a task that has nothing to do.
     refusal: ClassVar[tuple[type[BaseException], ...]] = (FindingsError, OutcomeUnknown)
     skip: ClassVar[type[BaseException]] = NothingToDo
@@ -179,7 +182,9 @@ class World:
         keeper = TaskKeeper(TaskShelf(self.task_instance), self.name)
         mode = Mode.INTERVAL if self.dag_run.run_type == "backfill" else Mode.SYNC
         nightly_mode, tasks = mode if self.identity.is_nightly else None, self.task_instance.begun()
-        return MigrationRun(self.name, self.identity, self.params, self.deployment, nightly_mode, keeper, tasks)
+        return MigrationRun(
+            self.name, self.identity, self.params, self.deployment, nightly_mode, keeper, tasks, self.try_id
+        )
 
     @property
     def ledger(self) -> Ledger:
@@ -313,7 +318,12 @@ class World:
     def finish(self, **states: str | None) -> dict[str, Any]:
         """Run finish after tasks that ended in these states."""
         self.begin("finish")
+        return self.finish_begun(**states)
+
+    def finish_begun(self, **states: str | None) -> dict[str, Any]:
+        """Do the work of finish, which has begun."""
         run = self.run
+        claim_try(run, "finish", needs_store=False)
         look_at_evidence(run)
         finished = finish_run(run, EndedTasks(states, self.dag_run.triggering_user_name))
         run.close()

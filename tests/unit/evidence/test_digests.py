@@ -51,6 +51,9 @@ class Memory:
     def keep_refusal(self, refusal: Mapping[str, Any]) -> None:
         raise NotImplementedError
 
+    def put_back(self) -> None:
+        raise NotImplementedError
+
 
 @pytest.fixture
 def memory(monkeypatch: pytest.MonkeyPatch) -> Memory:

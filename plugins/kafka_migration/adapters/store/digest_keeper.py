@@ -26,6 +26,9 @@ class Shelf(Protocol):
     def own(self) -> Mapping[str, Any]:
         """Return what earlier tries of this task stored; empty if nothing."""
 
+    def for_tries(self) -> Mapping[str, Any]:
+        """Return what this task stored for its later tries; empty if nothing."""
+
     def begun(self) -> Iterable[Any]:
         """Return what the tasks of the run have stored, without those that Airflow shows as not begun."""
 
@@ -33,7 +36,10 @@ class Shelf(Protocol):
         """Return what all tasks of the run have stored."""
 
     def put(self, value: Mapping[str, Any], own: Mapping[str, Any]) -> None:
-        """Store a value for all tasks, and what later tries of this task need."""
+        """Store what later tries of this task need, then a value for all tasks."""
+
+    def put_back(self, value: Mapping[str, Any]) -> None:
+        """Store a value for all tasks only."""
 
 
 class TaskKeeper:
@@ -100,6 +106,17 @@ class TaskKeeper:
     def keep_refusal(self, refusal: Mapping[str, Any]) -> None:
         """Keep why this task refused, because the evidence store did not take it."""
         self._keep({}, {"refusal": dict(refusal)})
+
+    def put_back(self) -> None:
+        """Store for all tasks what Airflow deleted when this process began, while another one makes the same try.
+
+        That one may store more at the same time, first for its later tries and then for all. So what is read there
+        after the last write here is not newer than what all tasks see.
+        """
+        stored: Mapping[str, Any] = {}
+        while (found := self._shelf.for_tries()) != stored:
+            stored = found
+            self._shelf.put_back(found)
 
     def _keep(self, digests: Mapping[str, str], extra: Mapping[str, Any]) -> None:
         with self._lock:

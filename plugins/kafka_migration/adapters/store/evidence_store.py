@@ -5,6 +5,7 @@ Layout below the root:
     <migration>/<run folder>/attempt-<n>/migration.yaml        the frozen migration file
     <migration>/<run folder>/attempt-<n>/NN-<kind>-<k>.json    documents of the tasks
     <migration>/<run folder>/attempt-<n>/run.json, report.*    the results that `finish` wrote
+    <migration>/<run folder>/claims/<try>-<k>.json             which process makes a try (`try_claims.py`)
     <migration>/ledger/<number>.json                           the ledger of all runs
     <migration>/stop-requests/<generation>.json                requests to stop a generation of MirrorMaker
     <migration>/progress.json, last-run.json                   progress of the active run, result of the last run

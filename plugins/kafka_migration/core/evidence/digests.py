@@ -56,6 +56,9 @@ class Keeper(Protocol):
     def keep_refusal(self, refusal: Mapping[str, Any]) -> None:
         """Keep why this task refused, because the evidence store did not take it."""
 
+    def put_back(self) -> None:
+        """Keep again what Airflow deleted when this process began, while another one makes the same try."""
+
 
 class LeftBehind:
     """Read-only keeper of a run that has ended (`Keeper`)."""
@@ -73,7 +76,7 @@ class LeftBehind:
         """Raise, because the evidence of an ended run must not change."""
         raise TypeError("the evidence of an ended run must not change")
 
-    keep_migration = keep_answer = keep_refusal = keep
+    keep_migration = keep_answer = keep_refusal = put_back = keep
 
 
 def digest_of(content: bytes) -> str:

@@ -1309,6 +1309,13 @@ class Code(RowEnum):
         cause="Another program or the disk changed the document.",
         more=more_steps.DOCUMENT_GONE,
     )
+    TRY_RUNS_TWICE = _evidence(
+        "Airflow started one try of a task in two processes. The first one makes the try; this one did nothing.",
+        "Nothing, if the task ends well. Airflow tries it again if it needs to.",
+        cause="The executor or the broker of the workers delivered the task twice, or a scheduler gave a task that "
+        "already ran to another worker.",
+        commands=("status NAME",),
+    )
     LEDGER_BROKEN = _evidence(
         "A ledger entry is missing, changed, duplicated, a link, or not announced to Airflow. No run starts with such "
         "a ledger.",

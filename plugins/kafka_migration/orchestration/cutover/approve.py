@@ -65,7 +65,7 @@ class ApproveOperator(ApprovalOperator):
             self._word(run, asked, plan, triggered_by(context))
             self._tell(run, asked)
             self._send_waits(run, run.clock.now())
-        super().execute(context)
+            super().execute(context)
 
     def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Summary:
         """Record the answer; raise unless it is a valid approval."""

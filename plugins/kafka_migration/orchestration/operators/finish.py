@@ -45,10 +45,12 @@ class FinishOperator(MigrationOperator):
         """Finish regardless of what other tasks refused; its own only refusal is modified evidence."""
         from kafka_migration.orchestration.task.context import run_of
         from kafka_migration.steps.finish.finish_run import look_at_evidence
+        from kafka_migration.steps.run.one_process import claim_try
         from kafka_migration.steps.run.task_frame import log_findings
 
         run = run_of(context, self.migration)
         try:
+            claim_try(run, self.task_id, needs_store=False)
             look_at_evidence(run)
             return self.step(run, context)
         except StoreFailed as error:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import BaseOperator, BaseSensorOperator, Context
 from airflow.sdk.bases.xcom import BaseXCom
-from airflow.sdk.exceptions import AirflowSkipException, DownstreamTasksSkipped
+from airflow.sdk.exceptions import AirflowSkipException, DownstreamTasksSkipped, TaskDeferred
 
+from kafka_migration.airflow_adapters.deployed_airflow import RESUMES_TASKS_WITH_ANSWERS
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.orchestration.task.failures import FailedForGood, FailedForNow, never_again
 
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
     from kafka_migration.steps.run.task_frame import Summary
 
 log = logging.getLogger(__name__)
+
+# How a task waits; before Airflow 3.3 it is deferred, also if it waits for a person.
+_WAITING: tuple[type[BaseException], ...] = (TaskDeferred,)
+if RESUMES_TASKS_WITH_ANSWERS:
+    from airflow.sdk.exceptions import TaskAwaitingInput
+
+    _WAITING = (TaskDeferred, TaskAwaitingInput)
 
 
 class MigrationOperator(BaseOperator):
@@ -82,11 +90,19 @@ class MigrationOperator(BaseOperator):
 
 @contextmanager
 def reporting(run: MigrationRun, task_id: str, **how: bool) -> Iterator[None]:
-    """Surround the work of a task as `performing` does; translate its errors to Airflow's."""
+    """Surround the work of a task as `performing` does; translate its errors to Airflow's.
+
+    A task that waits must say so within, so that the process that resumes it can act.
+    """
+    from kafka_migration.steps.run.one_process import leave_try
     from kafka_migration.steps.run.task_frame import performing
 
     with translating(), performing(run, task_id, **how):
-        yield
+        try:
+            yield
+        except _WAITING:
+            leave_try(run)
+            raise
 
 
 @contextmanager

@@ -42,8 +42,7 @@ class DrainGroupsSensor(MigrationSensor):
             groups = groups_to_drain(run)
             if not groups:
                 return end_drain(run, CAUGHT_UP)
-            waiting = _waiting(run, groups)
-        self.defer(method_name="execute_complete", **waiting)
+            self.defer(method_name="execute_complete", **_waiting(run, groups))
         return None
 
     def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Summary:

@@ -44,7 +44,7 @@ class MirrorLagSensor(MigrationSensor):
             begun = begin_watch(run)
             if not isinstance(begun, int):
                 return begun
-        self._defer(run, begun)
+            self._defer(run, begun)
         return None
 
     def _defer(self, run: MigrationRun, generation: int) -> None:
@@ -70,10 +70,10 @@ class MirrorLagSensor(MigrationSensor):
         from kafka_migration.steps.mirror.watching import end_watch
 
         run = run_of(context, self.migration)
-        if event["holder"] != run.identity.holder:
-            self.log.warning("Ignoring an event of another attempt, %s: %s", event["holder"], event["progress"])
-            self._defer(run, _started_generation(run))
         with reporting(run, self.task_id):
+            if event["holder"] != run.identity.holder:
+                self.log.warning("Ignoring an event of another attempt, %s: %s", event["holder"], event["progress"])
+                self._defer(run, _started_generation(run))
             return end_watch(run, WatchEnded.from_document({"at": run.now(), **event}))
 
 

@@ -71,8 +71,8 @@ def run_of(context: Context, migration_name: str) -> MigrationRun:
     shelf = TaskShelf(context, migration_name)
     keeper = TaskKeeper(shelf, migration_name)
     params = context.get("params") or {}
-    mode = nightly_mode_of(context)
-    return MigrationRun(migration_name, identity_of(context), params, deployment(), mode, keeper, shelf.tasks)
+    mode, try_id = nightly_mode_of(context), str(context["ti"].id)
+    return MigrationRun(migration_name, identity_of(context), params, deployment(), mode, keeper, shelf.tasks, try_id)
 
 
 def bare_run_of(context: Context, migration_name: str) -> MigrationRun:

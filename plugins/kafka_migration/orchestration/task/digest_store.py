@@ -33,7 +33,11 @@ class TaskShelf:
         """Return what earlier tries of this task stored; empty if nothing."""
         # A deferred task that resumes still has its XCom.
         waited = self._ti.xcom_pull(task_ids=[self._ti.task_id], key=KEY)[0]
-        return waited or (self._store.get(KEY) if self._store is not None else None) or {}
+        return waited or self.for_tries()
+
+    def for_tries(self) -> Mapping[str, Any]:
+        """Return what this task stored for its later tries; empty if nothing."""
+        return (self._store.get(KEY) if self._store is not None else None) or {}
 
     def begun(self) -> Iterable[Any]:
         """Return what the tasks that have begun have stored.
@@ -58,6 +62,10 @@ class TaskShelf:
         """Store a value for all tasks, and what later tries of this task need."""
         if self._store is not None:
             self._store.set(KEY, dict(own))
+        self.put_back(value)
+
+    def put_back(self, value: Mapping[str, Any]) -> None:
+        """Store a value for all tasks only."""
         self._ti.xcom_push(KEY, dict(value))
 
     def _store_elsewhere(self, migration: str) -> XComStore | None:
@@ -95,6 +103,8 @@ class TriggerShelf:
         """Return what this trigger stored before its triggerer was restarted."""
         return self._one(self._tasks[0], self._trigger_key) or {}
 
+    for_tries = own
+
     def begun(self) -> Iterable[Any]:
         """Return what all tasks of the run have stored: a trigger cannot ask which have begun."""
         return self.all()
@@ -105,7 +115,11 @@ class TriggerShelf:
 
     def put(self, value: Mapping[str, Any], own: Mapping[str, Any]) -> None:
         """Store a value for all tasks."""
-        XCom.set(key=self._trigger_key, value=dict(own), task_id=self._tasks[0], **self._run)
+        self.put_back(own)
+
+    def put_back(self, value: Mapping[str, Any]) -> None:
+        """Store a value for all tasks."""
+        XCom.set(key=self._trigger_key, value=dict(value), task_id=self._tasks[0], **self._run)
 
     def _one(self, task: str, key: str) -> Any:
         return XCom.get_one(key=key, task_id=task, map_index=-1, **self._run)

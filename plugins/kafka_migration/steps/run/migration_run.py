@@ -11,6 +11,7 @@ from kafka_migration.adapters.kafka.renamed_topics import renamed_topics
 from kafka_migration.adapters.store.evidence_store import RunEvidence
 from kafka_migration.adapters.store.ledger_store import LedgerStore
 from kafka_migration.adapters.store.run_status_store import NewsStore, StopRequestStore
+from kafka_migration.adapters.store.try_claims import TryClaims
 from kafka_migration.core.connect.connect_tools import ConnectTools
 from kafka_migration.core.evidence.digests import Keeper, Kept
 from kafka_migration.core.findings.errors import FindingsError, StoreFailed
@@ -47,6 +48,7 @@ class MigrationRun:
         nightly_mode: Mode | None = None,
         keeper: Keeper | None = None,
         tasks: Sequence[str] = (),
+        try_id: str = "",
     ) -> None:
         self.name = migration_name
         self.identity = identity
@@ -62,6 +64,8 @@ class MigrationRun:
         self.ledger = LedgerStore(root, migration_name, identity.holder, deployment.anchor(migration_name))
         self.stop_requests = StopRequestStore(root, migration_name)
         self.news = NewsStore(root, migration_name)
+        # `None` for a trigger and a read-only view, which make no try.
+        self.try_claims = TryClaims(root, migration_name, identity, try_id) if try_id else None
         # Set when the trigger has ended, so that its threads must not start anything.
         self.has_left = threading.Event()
 

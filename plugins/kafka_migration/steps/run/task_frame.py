@@ -13,6 +13,7 @@ from kafka_migration.core.findings.errors import Finding, FindingsError, Refused
 from kafka_migration.core.migration.settings import HookName
 from kafka_migration.core.run.task_steps import NOT_IN_ALL_MODES, expected_skips
 from kafka_migration.steps.run.migration_run import MigrationRun
+from kafka_migration.steps.run.one_process import claim_try
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +29,7 @@ class NothingToDo(Exception):
 def performing(
     run: MigrationRun, task_id: str, *, tells_step: bool = True, needs_evidence: bool = True, begins: bool = False
 ) -> Iterator[None]:
-    """Check the evidence and publish the step before the work of a task; close the run's connections at the end.
+    """Claim the try, check the evidence and publish the step before a task's work; close the connections at the end.
 
     It logs and records why the task refused or failed on purpose. Documents that another version of the package wrote
     become `EvidenceUnreadable`.
@@ -38,6 +39,7 @@ def performing(
     run ignores the modified documents. `begins`: whether the task begins an attempt, which has no documents yet.
     """
     try:
+        claim_try(run, task_id, needs_store=needs_evidence)
         if begins:
             run.evidence.disown_strangers()
         _look_at_evidence(run, needs_evidence=needs_evidence)
