@@ -91,6 +91,8 @@ class Stage:
     runs: int = 1
     params: dict[str, Any] = field(default_factory=lambda: {"mode": "sync"})
     task_instance: FakeTaskInstance = field(default_factory=FakeTaskInstance)
+    # What Airflow calls this try of a task; empty: a new one.
+    try_id: str = ""
 
     def __post_init__(self) -> None:
         self.source = {"bootstrap.servers": self.sandbox.state.source_bootstrap}
@@ -190,7 +192,7 @@ class Stage:
     def _context(self) -> Any:
         dag_run = FakeDagRun(run_id=f"manual__{self.runs}", other_dag_id=f"kafka_migration__{self.name}")
         self.task_instance.run = f"{dag_run.dag_id} {dag_run.run_id}"
-        self.task_instance.id = str(uuid4())
+        self.task_instance.id = self.try_id or str(uuid4())
         return {
             "dag_run": dag_run.as_airflow_gives_it(),
             "ti": self.task_instance,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -37,8 +37,8 @@ class DagRun:
 class KeptValues:
     """What tasks have pushed for others, and what outlives their tries, by run, task and key."""
 
-    xcoms: dict[tuple[str, str, str], Any] = field(default_factory=dict)
-    states: dict[tuple[str, str, str], Any] = field(default_factory=dict)
+    xcoms: MutableMapping[tuple[str, str, str], Any] = field(default_factory=dict)
+    states: MutableMapping[tuple[str, str, str], Any] = field(default_factory=dict)
 
 
 @dataclass

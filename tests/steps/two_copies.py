@@ -26,6 +26,8 @@ SUCCEEDED = {"sync_offsets": "success", "judge": "success"}
 OUTSIDE_CALLS = ("before FakeCluster.", "before FakeMirrorHost.")
 # What a test keeps of a world.
 KEPT = ("source", "target", "host", "task_instance", "dag_run", "anchor", "asked", "params")
+# What of the state names generations.
+GENERATIONS = {"generations", "recorded"}
 # The ends of a task that harm nothing: Airflow tries it again, or it had nothing to do.
 HARMLESS = (TransientError, NothingToDo)
 
@@ -130,7 +132,9 @@ class Trial:
             found.false_alarms += [f"{name}\nagain: {error!r}" for error in self.again()]
         found.false_alarms += [f"{name}\nlater: {wrong}" for wrong in self.go_on(whole=whole)]
         end = state_of(self.world) if whole else {}
-        found.double_actions += [f"{name}\n{key}: {end[key]}" for key in end if end[key] != self.end[key]]
+        # After a kill the next try may need a generation of its own.
+        same = end.keys() - (GENERATIONS if killed_at else set())
+        found.double_actions += [f"{name}\n{key}: {end[key]}" for key in sorted(same) if end[key] != self.end[key]]
 
     def lost(self) -> Iterator[str]:
         """Yield the files that are not what the try wrote that was made once, and the digests that Airflow lacks."""
@@ -202,7 +206,7 @@ def state_of(world: World) -> dict[str, Any]:
         "topics": topics,
         "groups": {name: dict(group.commits) for name, group in world.target.groups.items()},
         "generations": sorted(world.host.processes),
-        "runs": world.host.status().is_running,
+        "runs": (world.host.status().is_running, ledger.open_generation),
         "recorded": [(each.number, each.start.mirror_positions, each.stop) for each in ledger.generations],
         "known": (ledger.topics, ledger.announced, ledger.phase, ledger.reserved_by),
         "verdicts": [each.topics for each in ledger.judgements][-1:],
