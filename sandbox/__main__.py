@@ -41,6 +41,7 @@ def _sandbox(options: argparse.Namespace) -> Sandbox:
         airflow_port=options.airflow_port,
         folders=AirflowFolders(migrations=options.migrations),
         connect=options.connect,
+        yarn=options.yarn,
     )
 
 
@@ -48,7 +49,8 @@ def _flags(options: argparse.Namespace) -> tuple[str, ...]:
     """Return the start options again as `supervise` reads them."""
     port = ("--airflow-port", str(options.airflow_port)) if options.airflow_port is not None else ()
     others = ("--connect", str(options.connect), "--migrations", str(options.migrations.resolve()))
-    return (*port, *others, *(() if options.airflow else ("--no-airflow",)))
+    switches = (*(() if options.airflow else ("--no-airflow",)), *(("--yarn",) if options.yarn else ()))
+    return (*port, *others, *switches)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -81,6 +83,8 @@ def _add(
         command.add_argument("--no-airflow", dest="airflow", action="store_false", help="clusters and host only")
         text = "start this many Kafka Connect workers on the target (default: none)"
         command.add_argument("--connect", type=int, default=0, metavar="WORKERS", help=text)
+        text = "start a YARN for Spark too, whose jars are fetched"
+        command.add_argument("--yarn", action="store_true", help=text)
         text = "the folder of the migration files (%(default)s)"
         command.add_argument("--migrations", type=Path, default=AirflowFolders.migrations, metavar="FOLDER", help=text)
 

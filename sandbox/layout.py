@@ -21,6 +21,8 @@ from sandbox.security.listeners import AUTHORIZER, PORTS, Security, token_endpoi
 from sandbox.shared_classes import FOLDER
 from sandbox.ssh import SshHost
 from sandbox.state import SandboxState
+from sandbox.yarn import PORTS as YARN_PORTS
+from sandbox.yarn import YarnCluster
 from sandbox.zookeeper import WITH_ZOOKEEPER, ZooKeeperCluster
 
 
@@ -36,6 +38,7 @@ class Layout:
     airflow: Airflow
     security: Mapping[str, Security] = field(default_factory=dict)
     workers: tuple[ConnectWorker, ...] = ()
+    yarn: YarnCluster | None = None
 
     @property
     def logs(self) -> Path:
@@ -74,8 +77,18 @@ class Layout:
             "SPARK_LOCAL_IP": "127.0.0.1",
             # Spark refuses a worker Python that differs from the driver's.
             "PYSPARK_PYTHON": sys.executable,
-            **connection_variables(self.source, self.target, self.host, self.workers),
+            **connection_variables(self.source, self.target, self.host, self.workers, self.yarn),
+            **self._yarn_environment(),
             **extra,
+        }
+
+    def _yarn_environment(self) -> dict[str, str]:
+        """The variables with which `spark-submit` finds YARN, and a driver on a node the evidence."""
+        if self.yarn is None:
+            return {}
+        return {
+            "HADOOP_CONF_DIR": str(self.yarn.conf),
+            "AIRFLOW__KAFKA_MIGRATION__SPARK_EVIDENCE_ROOT": self.evidence.as_uri(),
         }
 
     def state(self, pids: Mapping[str, int], environment: Mapping[str, str], *, with_airflow: bool) -> SandboxState:
@@ -117,6 +130,7 @@ def plan_layout(
     kerberos: Mapping[str, KerberosLogin] | None = None,
     versions: Mapping[str, str] | None = None,
     connect: int = 0,
+    yarn: bool = False,
 ) -> Layout:
     """Choose ports and folders; `java_options` are for the JVMs of Kafka, brokers and MirrorMaker alike.
 
@@ -126,7 +140,7 @@ def plan_layout(
         PortTaken: `airflow_port` was given and is in use.
     """
     asked_for = [require_free(airflow_port, "Airflow")] if airflow_port is not None else []
-    ports = iter([*asked_for, *free_ports(8 + connect + 2 * len(PORTS))])
+    ports = iter([*asked_for, *free_ports(8 + connect + 2 * len(PORTS) + YARN_PORTS)])
     airflow, ssh, database = next(ports), next(ports), next(ports)
     security = {
         side: Security(
@@ -165,4 +179,5 @@ def plan_layout(
         airflow=Airflow(root / "airflow", airflow, Postgres(root / "postgres", database), folders),
         security=security,
         workers=workers,
+        yarn=YarnCluster(root / "yarn", tuple(next(ports) for _ in range(YARN_PORTS)), java_options) if yarn else None,
     )

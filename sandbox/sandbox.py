@@ -34,6 +34,7 @@ from sandbox.security.listeners import Security
 from sandbox.shell import airflow_login, write_shell
 from sandbox.state import SandboxState
 from sandbox.watchdog import Watchdog
+from sandbox.yarn import fetched as fetched_yarn
 
 DEFAULT_ROOT = jars.PROJECT / ".sandbox"
 WATCH_S = 1.0
@@ -46,7 +47,7 @@ def say(text: str) -> None:
 
 
 class Sandbox:
-    """Two Kafka clusters, an SSH host and, if requested, Airflow and Connect workers, below one root folder.
+    """Two Kafka clusters, an SSH host and, if requested, Airflow, Connect workers and YARN, below one root folder.
 
     Args:
         root: its own folder; emptied at start, but its evidence is moved and kept.
@@ -58,6 +59,7 @@ class Sandbox:
         kerberos: the Kerberos logins of `source` and `target`; without one there is no listener for Kerberos.
         versions: the Kafka versions of `source`, `target` and `connect`; others than the sandbox's own are fetched.
         connect: the number of Kafka Connect workers, whose Kafka is the target.
+        yarn: start a YARN too, whose jars are fetched.
         extra_environment: further variables for Airflow's parts and for `environment`; they win.
         report: gets short status lines.
     """
@@ -75,6 +77,7 @@ class Sandbox:
         kerberos: Mapping[str, KerberosLogin] | None = None,
         versions: Mapping[str, str] | None = None,
         connect: int = 0,
+        yarn: bool = False,
         report: Callable[[str], None] = say,
     ) -> None:
         self.sandbox_id = secrets.token_hex(8)
@@ -87,6 +90,7 @@ class Sandbox:
         self._kerberos = kerberos
         self._versions = dict(versions or {})
         self._connect = connect
+        self._yarn = yarn
         self._extra_environment = dict(extra_environment or {})
         self._report = report
         self._parts: dict[str, Part] = {}
@@ -215,6 +219,8 @@ class Sandbox:
             self._report(f"The evidence of the last sandbox is kept in {kept}")
         jars.ensure(self._report)
         jars.ensure_kafka(self._versions.values(), self._report)
+        if self._yarn:
+            fetched_yarn(self._report)
         root = self._folder.root
         self._layout = plan_layout(
             root,
@@ -226,10 +232,12 @@ class Sandbox:
             kerberos=self._kerberos,
             versions=self._versions,
             connect=self._connect,
+            yarn=self._yarn,
         )
         self._watchdog = Watchdog(self.sandbox_id, self._folder.state_file, self._layout.logs / "reaper.log")
         self._start_base(self._layout)
         self._start_workers(self._layout)
+        self._start_yarn(self._layout)
         if self._with_airflow:
             self._start_airflow(self._layout)
         wait_ready(self._parts.values(), self._report)
@@ -256,6 +264,15 @@ class Sandbox:
         wait_ready([self._parts[layout.target.name]] if layout.workers else [])
         environment = layout.base_environment()
         self._add(worker.part(environment, layout.logs) for worker in layout.workers)
+
+    def _start_yarn(self, layout: Layout) -> None:
+        if layout.yarn:
+            # A node whose manager does not answer tries again for a long time.
+            environment = layout.base_environment()
+            manager = layout.yarn.manager_part(environment, layout.logs)
+            self._add([manager])
+            wait_ready([self._parts[manager.name]])
+            self._add([layout.yarn.node_part(environment, layout.logs)])
 
     def _start_airflow(self, layout: Layout) -> None:
         environment = layout.airflow_environment(self._extra_environment)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -22,6 +23,8 @@ from sandbox.postgres import Postgres
 from sandbox.processes import MARKER
 from sandbox.ssh import SshHost
 from sandbox.state import SandboxState
+from sandbox.yarn import PORTS as YARN_PORTS
+from sandbox.yarn import YarnCluster
 
 
 @pytest.fixture
@@ -164,6 +167,32 @@ def test_connect_workers_are_reached_by_their_connection_and_watched(
     assert "AIRFLOW_CONN_DEMO_CONNECT" not in layout.own_environment({})
     assert {"connect-1": "http://127.0.0.1:21", "connect-2": "http://127.0.0.1:22"} == state.connect_urls
     assert ["connect-2"] == list(health.troubles(state))
+
+
+def test_yarn_is_reached_in_both_deploy_modes(layout: Layout) -> None:
+    """With YARN there is a protected connection per deploy mode, and `spark-submit` and drivers find what they need."""
+    yarn = YarnCluster(layout.root / "yarn", tuple(range(31, 31 + YARN_PORTS)))
+    environment = replace(layout, yarn=yarn).own_environment({})
+
+    assert {"AIRFLOW_CONN_DEMO_YARN_CLIENT", "AIRFLOW_CONN_DEMO_YARN_CLUSTER"}.isdisjoint(layout.own_environment({}))
+    for mode in ("client", "cluster"):
+        connection = json.loads(environment[f"AIRFLOW_CONN_DEMO_YARN_{mode.upper()}"])
+        assert ("yarn", mode) == (connection["host"], connection["extra"]["deploy-mode"])
+        assert "true" == connection["extra"]["spark.authenticate"]
+    assert str(layout.root / "yarn" / "conf") == environment["HADOOP_CONF_DIR"]
+    assert layout.evidence.as_uri() == environment["AIRFLOW__KAFKA_MIGRATION__SPARK_EVIDENCE_ROOT"]
+
+
+def test_yarn_listens_on_its_own_ports_of_this_machine_only(tmp_path: Path) -> None:
+    """Each address of YARN is one of the given ports on 127.0.0.1, and what runs in it carries the sandbox's marker."""
+    yarn = YarnCluster(tmp_path, tuple(range(31, 31 + YARN_PORTS)))
+    yarn.manager_part({**os.environ, MARKER: "some"}, tmp_path)
+    found = ElementTree.parse(yarn.conf / "yarn-site.xml").getroot()
+    values = {each.findtext("name") or "": each.findtext("value") or "" for each in found}
+
+    addresses = [value for name, value in values.items() if name.endswith("address")]
+    assert {f"127.0.0.1:{port}" for port in range(31, 31 + YARN_PORTS)} == set(addresses)
+    assert values["yarn.nodemanager.admin-env"].startswith(f"{MARKER}=some,")
 
 
 WELL, UNWELL = {"status": "healthy"}, {"status": "unhealthy"}
