@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from kafka_migration.orchestration.operators import spark_submission as time_limit
-from kafka_migration.orchestration.operators.spark_submission import stopping_after
+from kafka_migration.orchestration.task import time_limit
+from kafka_migration.orchestration.task.time_limit import stopping_after
 
 
 def test_work_within_its_time_is_not_stopped() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.orchestration.operators.spark_submission import SparkLog
+from kafka_migration.orchestration.operators.spark_log import SparkLog
 
 WARN, ERROR, INFO = (f"25/11/22 20:14:03 {level}" for level in ("WARN", "ERROR", "INFO"))
 

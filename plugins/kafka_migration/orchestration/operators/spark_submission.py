@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
-import re
 import resource
-import threading
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
@@ -44,13 +41,12 @@ from kafka_migration.core.spark.spark_target import (
 )
 from kafka_migration.core.spark.spark_versions import known_numbers, unknown_findings
 from kafka_migration.orchestration.operators.provider_operator import executed, provided
+from kafka_migration.orchestration.operators.spark_log import SparkLog, unheard
 from kafka_migration.orchestration.task.failures import FailedForNow
+from kafka_migration.orchestration.task.time_limit import stopping_after
 from kafka_migration.steps.reading.spark_documents import SparkJob
 from kafka_migration.steps.run.migration_run import MigrationRun
 from kafka_migration.steps.run.task_frame import log_findings
-
-log = logging.getLogger(__name__)
-
 
 CLIENTS_FILE = "clients.json"
 DIGEST_PACKAGE = "kafka_digest"
@@ -75,7 +71,7 @@ class SparkSubmission(SparkSubmitOperator):
         self.is_killed = False
         self.spark_settings: dict[str, str] = {}
         self._spark_log: SparkLog | None = None
-        self._heard: Callable[[str], None] = _unheard
+        self._heard: Callable[[str], None] = unheard
         # Each question may start Java.
         self._versions = cache(spark_versions)
 
@@ -196,10 +192,6 @@ def _tell_reading(run: MigrationRun, began_at: datetime, line: str) -> None:
         run.news.tell_reading(run.identity.holder, reading.to_document())
 
 
-def _unheard(line: str) -> None:
-    """Do nothing."""
-
-
 def without_core_dumps() -> None:
     """Let no process that this task starts write a core dump, which would contain the logins."""
     _, hard = resource.getrlimit(resource.RLIMIT_CORE)
@@ -246,87 +238,3 @@ def zip_package(package: Path, folder: Path) -> Path:
             entry = zipfile.ZipInfo(str(source.relative_to(package.parent)), date_time=(1980, 1, 1, 0, 0, 0))
             archive.writestr(entry, source.read_bytes())
     return path
-
-
-# Spark's own lines, as its default layout writes them: `25/11/22 20:14:03 WARN Utils: …`.
-_LINE = re.compile(r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d (?P<level>[A-Z]+) [\w.$]+: ")
-_NOISE = re.compile(
-    # Each partition has its own consumer by design; Spark warns about it every second.
-    r" WARN (InternalKafkaConsumerPool: Pool exceeds|NativeCodeLoader: |Utils: (Your hostname|Set SPARK_LOCAL_IP)"
-    r"|(Admin|Consumer)Config: )"
-    r"|^(WARNING: Using incubator|Using Spark's default log4j|Setting (default|Spark) log|To adjust logging)"
-)
-
-
-class SparkLog:
-    """A logger that drops Spark's routine lines, and logs warnings and errors with their level.
-
-    :param program: the job; its own lines begin with this name
-    :param heard: gets each of its own lines
-    """
-
-    def __init__(self, log: Any, program: str, heard: Callable[[str], None] = _unheard) -> None:
-        self._log = log
-        self._heard = heard
-        self._own = f"{program}: "
-        self.last_said = ""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._log, name)
-
-    def info(self, text: str, *arguments: Any) -> None:
-        """Log the hook's lines, and of Spark's lines (which have no arguments) those that matter."""
-        if arguments:
-            self._log.info(text, *arguments)
-        elif text.startswith(self._own):
-            self.last_said = text.removeprefix(self._own)
-            self._log.info("%s", text)
-            self._heard(self.last_said)
-        else:
-            self._tell(text)
-
-    def _tell(self, text: str) -> None:
-        spark = _LINE.match(text)
-        level = spark["level"] if spark else ""
-        if _NOISE.search(text) or level in {"INFO", "DEBUG", "TRACE"}:
-            return
-        tell = {"WARN": self._log.warning, "ERROR": self._log.error, "FATAL": self._log.error}
-        tell.get(level, self._log.info)("%s", text)
-
-
-# The work may not have started yet when the time is over, so the stop is repeated.
-STOP_AGAIN_S = 5.0
-
-
-@contextmanager
-def stopping_after(limit_s: float | None, stop: Callable[[], None]) -> Iterator[threading.Event]:
-    """Call `stop` in another thread once the body has taken `limit_s` seconds, and again until it ends.
-
-    Yields an event that is set when the time is over; without a limit it is never set. `stop` may be called before the
-    body has started the work.
-    """
-    done, is_over = threading.Event(), threading.Event()
-
-    def wait() -> None:
-        if done.wait(limit_s):
-            return
-        is_over.set()
-        _try(stop)
-        while not done.wait(STOP_AGAIN_S):
-            _try(stop)
-
-    thread = threading.Thread(target=wait, name="time-limit", daemon=True)
-    if limit_s is not None:
-        thread.start()
-    try:
-        yield is_over
-    finally:
-        done.set()
-
-
-def _try(stop: Callable[[], None]) -> None:
-    try:
-        stop()
-    except Exception:
-        # The next try may succeed, and the work eventually ends by itself.
-        log.exception("The work could not be stopped.")
