@@ -71,6 +71,10 @@ class YarnCluster:
             "spark.executor.cores": "2",
             "spark.executor.memory": "640m",
             "spark.driver.memory": "768m",
+            # YARN knows no variables of this process; a driver gives them to its executors.
+            "spark.yarn.appMasterEnv.SPARK_LOCAL_IP": HOST,
+            # A busy machine may let a process wait for minutes; Spark would take it for lost.
+            "spark.network.timeout": "600s",
             **dict.fromkeys(_JAVA_OPTIONS, " ".join(SHORT_LIVED)),
             # Nothing of Spark itself is copied: containers find it where this process does.
             "spark.yarn.jars": f"local:{_pyspark()}/jars/*",
@@ -150,7 +154,7 @@ class YarnCluster:
             "yarn.nodemanager.resource.cpu-vcores": str(CORES),
             "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": "99.5",
             # What runs in a container belongs to the sandbox too, and ends with it.
-            "yarn.nodemanager.admin-env": f"{MARKER}={environment.get(MARKER, '')},SPARK_LOCAL_IP={HOST}",
+            "yarn.nodemanager.admin-env": f"{MARKER}={environment.get(MARKER, '')}",
             "yarn.scheduler.minimum-allocation-mb": str(STEP_MB),
             "yarn.scheduler.maximum-allocation-mb": str(MEMORY_MB),
             # The jars of Hadoop that an application needs are Spark's own.

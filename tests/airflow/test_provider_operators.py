@@ -46,7 +46,7 @@ def test_arguments_and_defaults_of_the_dag_reach_the_provider() -> None:
     made = SparkSubmission.of(task, task.submit_arguments)
 
     assert (3, "4g", "v", False) == (made._executor_cores, made._executor_memory, made.task_id, made.has_dag())
-    assert {"spark.log.level": "WARN", "spark.ui.enabled": "false", "spark.x": "1"} == made.spark_settings
+    assert {"spark.x": "1"} == made.spark_settings
     assert (7, ["v"]) == (task.retries, dag.task_ids)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import stat
 import sys
+import threading
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,12 +17,15 @@ import pytest
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.sdk.exceptions import AirflowException
 
+from kafka_digest.runtime.letters import enclosed, place_of
 from kafka_migration.adapters.system.class_archives import keep, new_archive
+from kafka_migration.airflow_adapters import airflow_settings
 from kafka_migration.airflow_adapters import installed_spark as spark_adapter
 from kafka_migration.airflow_adapters.spark_archive import archive_key
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError
+from kafka_migration.core.spark import spark_target as spark_rules
 from kafka_migration.core.spark.driver_java import DEFAULT_OPTIONS
 from kafka_migration.core.spark.spark_target import SparkTarget, parsed_properties, unprotected_findings
 from kafka_migration.core.spark.spark_versions import SparkVersions
@@ -401,7 +405,7 @@ def test_java_options_of_others_stay(
     if place == "connection":
         world.spark = replace(world.spark, own={**STRONG, DEFAULT_OPTIONS: "-Dours=no"})
     elif place == "operator":
-        monkeypatch.setattr(spark_submission, "QUIET", {**spark_submission.QUIET, DEFAULT_OPTIONS: "-Dours=no"})
+        monkeypatch.setattr(spark_rules, "QUIET", {DEFAULT_OPTIONS: "-Dours=no"})
     else:
         monkeypatch.setenv("SPARK_HOME", "/nowhere")
     world.do("validate_topics")
@@ -462,14 +466,86 @@ def test_killed_spark_is_no_finding(world: World, submitting: Submitting, monkey
     assert [] == world.refusal_codes
 
 
-def test_driver_elsewhere_gets_the_file_shipped(
+def on_yarn(world: World, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
+    """Let the connection name YARN."""
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK", json.dumps({"conn_type": "spark", "host": "yarn"}))
+    world.spark = SparkTarget("spark", "yarn", mode, STRONG)
+
+
+def test_driver_elsewhere_gets_no_login_by_file(
     world: World, submitting: Submitting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In deploy mode `cluster` on YARN the file is shipped, also if only Spark's defaults set the mode."""
-    monkeypatch.setenv("AIRFLOW_CONN_SPARK", json.dumps({"conn_type": "spark", "host": "yarn"}))
-    world.spark = SparkTarget("spark", "yarn", "cluster", STRONG)
+    """In deploy mode `cluster` on YARN only a word is shipped, also if only Spark's defaults set the mode."""
+    on_yarn(world, monkeypatch, "cluster")
     world.do("validate_topics")
 
-    assert str(submitting.folder / "clients.json") == submitting.command[submitting.command.index("--files") + 1]
-    assert ["--clients", "clients.json"] == submitting.command[-2:]
+    assert str(submitting.folder / "task-word") == submitting.command[submitting.command.index("--files") + 1]
+    assert "task-word" == submitting.command[submitting.command.index("--task-word") + 1]
     assert "cluster" == submitting.command[submitting.command.index("--deploy-mode") + 1]
+    assert "canary-kafka-7e02" not in "".join(submitting.texts.values())
+
+
+def test_what_a_driver_elsewhere_says_is_heard(
+    world: World, submitting: Submitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lines of a driver in a container are in the task's log, and the last one decides the finding."""
+    on_yarn(world, monkeypatch, "cluster")
+
+    def work(command: list[str]) -> None:
+        place = place_of(command[command.index("--result") + 1].removeprefix("file:"), "driver")
+        says = {"told": 1, "lines": ["CLUSTER_UNREACHABLE: it was so"], "key": ""}
+        Path(place).write_text(json.dumps(enclosed(submitting.texts["task-word"], "driver", says)))
+        submitting.code = 1
+
+    submitting.work = work
+    world.refuses("validate_topics", match="CLUSTER_UNREACHABLE · the Spark job: .* it was so")
+
+
+@pytest.mark.parametrize(
+    ("mode", "has_begun", "is_asked"), [("cluster", True, True), ("client", True, False), ("client", False, True)]
+)
+def test_application_that_outlives_its_submission_is_ended(
+    world: World,
+    submitting: Submitting,
+    monkeypatch: pytest.MonkeyPatch,
+    mode: str,
+    has_begun: bool,
+    is_asked: bool,
+) -> None:
+    """A killed task asks YARN itself, once, to end an application whose driver does not end with `spark-submit`."""
+    on_yarn(world, monkeypatch, mode)
+    asked: list[str] = []
+    monkeypatch.setattr(spark_submission, "ask_to_end", lambda application, _binary: asked.append(application))
+    operator = world.task("validate_topics")
+    submitting.code = 143
+
+    def killed() -> Iterator[str]:
+        yield "26/11/28 20:48:32 INFO Client: Application report for application_1_2 (state: RUNNING)"
+        if has_begun:
+            yield "validate_topics: Spark 4.0.0 runs this job on yarn as application_1_2"
+        for _ in range(2):
+            operator.on_kill()
+
+    submitting.output = killed()  # type: ignore[assignment]
+    with pytest.raises(AirflowException, match="it was stopped"):
+        operator.execute(world.context())
+
+    assert (["application_1_2"] if is_asked else []) == asked
+
+
+def test_job_that_does_not_begin_is_a_finding(
+    world: World, submitting: Submitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job without a word within its time is stopped, and the finding says in which state its application waits."""
+    on_yarn(world, monkeypatch, "client")
+    is_asked = threading.Event()
+    monkeypatch.setattr(spark_submission, "ask_to_end", lambda *_: is_asked.set())
+    monkeypatch.setattr(airflow_settings, "spark_start_limit_s", lambda: 0.01)
+    submitting.code = 143
+
+    def waiting() -> Iterator[str]:
+        yield "26/11/28 20:48:32 INFO Client: Application report for application_1_2 (state: ACCEPTED)"
+        assert is_asked.wait(60)
+
+    submitting.output = waiting()  # type: ignore[assignment]
+    world.refuses("validate_topics", match="SPARK_NO_RESOURCES · the Spark job: .*application_1_2 is ACCEPTED")

@@ -56,7 +56,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         "documents": set(),
         "findings": {"documents", "text"},
         "kafka": {"documents"},
-        "spark": {"findings", "text"},
+        "spark": {"documents", "findings", "text"},
         "migration": {"documents", "findings", "kafka", "text"},
         "rights": {"findings", "kafka", "migration", "text"},
         "connections": {"findings", "kafka", "migration", "text"},

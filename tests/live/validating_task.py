@@ -1,12 +1,13 @@
 """One task `validate_topics` in a process of its own. As in Airflow, SIGTERM calls `on_kill`, and the task goes on.
 
 `python -m tests.live.validating_task FOLDER`, where FOLDER holds `request.json` and `shop.yaml`; settings and
-connections come from the environment. A login in `login.json` is added to both connections.
+connections come from the environment, `TEST_LEASE_S` included. A login in `login.json` is added to both connections.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 from dataclasses import replace
@@ -15,7 +16,9 @@ from types import SimpleNamespace
 
 from airflow.sdk.api.datamodels._generated import DagRunType
 
+from kafka_migration.core.spark.letter_forms import LEASE_S
 from kafka_migration.core.validation.validation_contract import ValidationRequest
+from kafka_migration.orchestration.operators import driver_letters
 from kafka_migration.orchestration.operators.copying import ValidateTopicsOperator
 from kafka_migration.orchestration.task import context as context_module
 from kafka_migration.orchestration.task.context import run_of
@@ -30,6 +33,7 @@ LOGIN = "login.json"
 
 def main(folder: Path) -> None:
     """Validate what the request says; the task ends as Spark does."""
+    vars(driver_letters)["LEASE_S"] = float(os.environ.get("TEST_LEASE_S", LEASE_S))
     request = ValidationRequest.from_document(json.loads((folder / "request.json").read_text()))
     spark_request.request_of = lambda run: request
     # Outside Airflow there are no variables.

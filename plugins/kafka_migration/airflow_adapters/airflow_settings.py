@@ -99,6 +99,11 @@ def spark_jars() -> str | None:
     return conf.get(SECTION, "spark_jars", fallback="") or None
 
 
+def spark_start_limit_s() -> float:
+    """Return `spark_start_limit`: how many seconds a job may wait for a cluster's resources; ten minutes by default."""
+    return float(conf.getint(SECTION, "spark_start_limit", fallback=600))
+
+
 def class_archives() -> Path | None:
     """Return `class_archives`, the folder of the class archives of Spark's driver; by default in the user's cache.
 

@@ -63,7 +63,7 @@ def take_clients(path: str) -> dict[str, dict[str, str]]:
         place.unlink()
     except OSError as error:
         raise JobError(f"{path}: {error.strerror}") from None
-    return _clients(text, path)
+    return parsed_clients(text, path)
 
 
 def read_clients(name: str) -> dict[str, dict[str, str]]:
@@ -78,10 +78,11 @@ def read_clients(name: str) -> dict[str, dict[str, str]]:
         raise JobError(f"{name}: the file does not exist and was not shipped with --files")
     text = found.read_text()
     shipped.unlink(missing_ok=True)
-    return _clients(text, name)
+    return parsed_clients(text, name)
 
 
-def _clients(text: str, name: str) -> dict[str, dict[str, str]]:
+def parsed_clients(text: str, name: str) -> dict[str, dict[str, str]]:
+    """Return the clients of a text; its content is never shown. Raises `JobError` for a text of another form."""
     clients = _parsed(text, name)
     if not {"source", "target"} <= clients.keys():
         raise JobError(f"{name}: needs the entries source and target")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,6 +20,7 @@ SPARK_FAILED = "SPARK_FAILED"
 CLUSTER_UNREACHABLE = "CLUSTER_UNREACHABLE"
 RECORDS_DELETED = "RECORDS_DELETED_MEANWHILE"
 RECORD_UNREADABLE = "RECORD_UNREADABLE"
+NO_RESOURCES = "SPARK_NO_RESOURCES"
 _CODES = {
     MISMATCH: re.compile(r"PYTHON_VERSION_MISMATCH|^\w{0,100}(ModuleNotFound|Import)Error\b"),
     RECORDS_DELETED: re.compile(r"\bOffsetOutOfRangeException|data may have been lost|are out of range"),
@@ -33,7 +34,7 @@ _CODES = {
 }
 _NAMES_PLACE = re.compile(r"\w*Exception: (Record batch for partition|Received exception when fetching)")
 # These errors are the same for all topics, so that reading fewer of them cannot help.
-_OF_ALL = frozenset({MISMATCH, CLUSTER_UNREACHABLE})
+_OF_ALL = frozenset({MISMATCH, CLUSTER_UNREACHABLE, NO_RESOURCES})
 _WAS_ENDED = re.compile(
     r"\bJob \d{1,10} cancelled\b|SparkContext (was|has been) (shut|stop)|stopped SparkContext"
     r"|\bInterrupt\w{0,100}Exception"
@@ -53,10 +54,25 @@ class JobError(Exception):
         return self.code in _OF_ALL or bool(_WAS_ENDED.search(str(self)))
 
 
+_hearers: list[Callable[[str], None]] = []
+
+
 def tell(text: str) -> None:
     """Write a line to the log; it begins with the name of the job."""
     sys.stderr.write(f"{Path(sys.argv[0]).stem}: {text}\n")
     sys.stderr.flush()
+    for hear in _hearers:
+        hear(text)
+
+
+@contextmanager
+def heard_by(hear: Callable[[str], None]) -> Iterator[None]:
+    """Give each line that is told during the body to a function too, without the name of the job."""
+    _hearers.append(hear)
+    try:
+        yield
+    finally:
+        _hearers.remove(hear)
 
 
 @contextmanager

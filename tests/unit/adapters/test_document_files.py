@@ -324,3 +324,15 @@ def test_every_look_at_an_object_store_is_a_new_one(look: Callable[[Remembering]
     store.objects |= {"bucket/shop/new.json": b"[]", "bucket/shop/old.json": b'{"a": 1}'}
 
     assert seen == look(store)
+
+
+def test_removed_document_may_be_absent(tmp_path: Path) -> None:
+    """A file is removed; one that is not there is no error, and a folder in its place is a finding."""
+    write_whole(tmp_path / "a.letter", "{}")
+    for _ in range(2):
+        documents.removed(tmp_path / "a.letter")
+    assert [] == list(tmp_path.iterdir())
+
+    (tmp_path / "a.letter").mkdir()
+    with pytest.raises(StoreFailed):
+        documents.removed(tmp_path / "a.letter")

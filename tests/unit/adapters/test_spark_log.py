@@ -58,6 +58,8 @@ def test_what_matters_is_told_at_its_level(log: Log, line: str, level: str) -> N
         f"{WARN} Utils: Your hostname, host, resolves to a loopback address: 127.0.0.1",
         f"{WARN} ConsumerConfig: These configurations '[a]' were supplied but are not used yet.",
         "WARNING: Using incubator modules: jdk.incubator.vector",
+        f"{INFO} Client:",
+        "ApplicationMaster RPC port: -1",
         'Setting default log level to "WARN".',
         'Setting Spark log level to "WARN".',
         "Using Spark's default log4j profile: org/apache/spark/log4j2-defaults.properties",
@@ -84,3 +86,22 @@ def test_last_word_of_the_job_is_kept(log: Log) -> None:
     assert ["1 of at most 2 records read", "SPARK_FAILED: it was so"] == heard
     assert ("info", "Spark-Submit cmd: spark-submit …") in log.lines
     assert ("debug", "of the hook") in log.lines
+
+
+def test_state_of_an_application_is_told_once(log: Log) -> None:
+    """Each state of an application on YARN is one line with its page; the repetitions of a report are not."""
+    spark_log = SparkLog(log, "validate_topics")
+    for state in ("ACCEPTED", "ACCEPTED", "RUNNING"):
+        spark_log.info(f"{INFO} Client: Application report for application_1_2 (state: {state})")
+        spark_log.info("queue: root.default")
+        spark_log.info("tracking URL: http://rm:8088/proxy/application_1_2/")
+        spark_log.info("Identified spark application id: %s", "application_1_2")
+
+    assert [
+        (
+            "info",
+            f"YARN: application_1_2 is {state} in queue root.default. YARN's page: "
+            "http://rm:8088/proxy/application_1_2/",
+        )
+        for state in ("ACCEPTED", "RUNNING")
+    ] == log.lines

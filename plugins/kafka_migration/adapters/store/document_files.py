@@ -12,7 +12,7 @@ import gc
 import json
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -264,6 +264,15 @@ def _found_instead(path: Any) -> bytes | None:
         return read_whole(path)
     except (FileNotFoundError, StoreFailed):
         return None
+
+
+def removed(path: Any) -> None:
+    """Remove a file if it exists. Raises `StoreFailed` if the store refuses it."""
+    with _writing(path), suppress(FileNotFoundError):
+        if is_local(path):
+            local_files.remove(local_path(path))
+        else:
+            path.fs.rm_file(path.path)
 
 
 def flush(path: Any) -> None:

@@ -147,6 +147,12 @@ def create(path: LocalPath, text: str) -> bool:
     return True
 
 
+def remove(path: LocalPath) -> None:
+    """Remove a file, or a link in its place."""
+    with _opened_folder(path.parent) as folder:
+        os.unlink(path.name, dir_fd=folder)
+
+
 def flush(path: LocalPath) -> None:
     """Flush a regular file that another program wrote, and its folder, to disk."""
     with _opened_folder(path.parent) as folder:

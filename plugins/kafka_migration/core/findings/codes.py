@@ -954,6 +954,12 @@ class Code(RowEnum):
         "The Spark job ended with an error; nothing was judged.",
         "Read the preceding lines of the task log, then clear the task with downstream. The copy is unchanged.",
     )
+    SPARK_NO_RESOURCES = _validation(
+        "The Spark cluster gave the job no resources in time: no driver, or no executor. Nothing was judged.",
+        "Free resources of the queue or the cluster, or let the Spark connection name another queue, then clear the "
+        "task with downstream. The copy is unchanged.",
+        cause="Other applications use the queue or the cluster, or a container of the connection's size never fits.",
+    )
     RECORDS_DELETED_MEANWHILE = _validation(
         "A cluster deleted records while the validation read them, and no other topic could be read. Nothing was "
         "judged.",

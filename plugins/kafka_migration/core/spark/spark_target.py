@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.spark.spark_versions import Version, numbers_of
+from kafka_migration.core.spark.yarn_report import YarnReport
 from kafka_migration.core.text.shortened import sentence
 
 CRYPTO, TLS = "spark.network.crypto.enabled", "spark.ssl.rpc.enabled"
@@ -91,6 +92,9 @@ _KUBERNETES = "k8s://"
 _YARN = "yarn"
 CLUSTER = "cluster"
 _AUTHENTICATE, _SECRET = "spark.authenticate", "spark.authenticate.secret"
+# Spark's UI ends with the job, and its INFO lines would hide the task's own lines.
+QUIET = {"spark.ui.enabled": "false"}
+_LEVEL = {"spark.log.level": "WARN"}
 # Encrypts Spark's files on disk with a key that exists only while the application runs.
 _ON_DISK = {"spark.io.encryption.enabled": "true"}
 # Spark also listens on ports in local mode, and generates the secret itself there.
@@ -139,6 +143,11 @@ class SparkTarget:
         return {**parsed_properties(self.defaults), **self.own}
 
     @property
+    def is_yarn(self) -> bool:
+        """Whether the master is YARN."""
+        return self.master == _YARN
+
+    @property
     def ships_files(self) -> bool:
         """Whether the driver runs in the cluster and gets its files from the worker."""
         return self.deploy_mode == CLUSTER
@@ -151,7 +160,26 @@ class SparkTarget:
 def protecting_settings(target: SparkTarget) -> dict[str, str]:
     """Return the settings for each application; none of them is secret."""
     fallback = {} if target.is_on(_SHUFFLE_SERVICE) else _NO_FALLBACK
-    return {**_ON_DISK, **fallback, **(_IN_ONE_PROCESS if target.is_local else {})}
+    return {**_ON_DISK, **fallback, **(_IN_ONE_PROCESS if target.is_local else {}), **_of_yarn(target)}
+
+
+def settings_of_task(target: SparkTarget, settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of a task with those that keep its log short; the task's own win.
+
+    On YARN the level is left to the job, which sets it once it runs: Spark says at INFO why an application waits.
+    """
+    level = {} if target.is_yarn else _LEVEL
+    return {**QUIET, **level, **settings}
+
+
+def _of_yarn(target: SparkTarget) -> dict[str, str]:
+    """Return the settings with which `spark-submit` waits for its application, which begins once only.
+
+    Airflow repeats a job; YARN would start a driver again that has no logins, and write another one's result.
+    """
+    if not target.is_yarn or not target.ships_files:
+        return {}
+    return {"spark.yarn.maxAppAttempts": "1", "spark.yarn.submit.waitAppCompletion": "true"}
 
 
 def unprotected_findings(target: SparkTarget, spark: Version, *, declared: bool) -> tuple[Finding, ...]:
@@ -223,7 +251,7 @@ def shipping_findings(target: SparkTarget) -> tuple[Finding, ...]:
     YARN copies the file to the driver's container. On Kubernetes the driver serves it to every client without a login,
     whatever `spark.authenticate` says. Other masters accept no Python application in this mode.
     """
-    if not target.ships_files or target.master == _YARN:
+    if not target.ships_files or target.is_yarn:
         return ()
     return (
         Finding(
@@ -239,11 +267,30 @@ def shipping_findings(target: SparkTarget) -> tuple[Finding, ...]:
     )
 
 
-def failure_finding(said: str, exit_code: str) -> Finding:
-    """Return why a job gave no result, from its last line: `CODE: what happened`."""
+def failure_finding(said: str, exit_code: str, yarn: YarnReport | None = None) -> Finding:
+    """Return why a job gave no result: its last line, `CODE: what happened`, or else what `spark-submit` said."""
     named, _, text = said.partition(": ")
-    code = Code(named) if named in _FAILURES and text else Code.SPARK_FAILED
-    found = (text if code == named else said) or f"exit code {exit_code} of spark-submit without a reason from the job"
+    if named in _FAILURES and text:
+        return _failure(Code(named), text)
+    reason = (_of_submission(yarn) if yarn else "") or said
+    return _failure(Code.SPARK_FAILED, reason or f"exit code {exit_code} of spark-submit without a reason from the job")
+
+
+def no_resources_finding(target: SparkTarget, yarn: YarnReport, limit_s: float) -> Finding:
+    """Return the finding about a job that has not begun within its time."""
+    what = yarn.words if yarn.application else f"no application began on {target.master}"
+    page = f" ({yarn.page})" if yarn.page else ""
+    return _failure(Code.SPARK_NO_RESOURCES, f"{what}{page}, {limit_s:.0f} s after the submission")
+
+
+def _of_submission(yarn: YarnReport) -> str:
+    """Return why YARN or `spark-submit` ended, if they said it."""
+    page = f" ({yarn.page})" if yarn.page and yarn.application else ""
+    reason = f"{yarn.words}{page}" if yarn.application and yarn.diagnostics else yarn.error
+    return f"spark-submit says: {reason}" if reason else ""
+
+
+def _failure(code: Code, found: str) -> Finding:
     return Finding(
         code,
         "the Spark job",
@@ -260,6 +307,9 @@ _FAILURES = {
     "clear the task with its downstream tasks.",
     Code.RECORDS_DELETED_MEANWHILE: "Clear the task with its downstream tasks. The next attempt leaves out what was "
     "deleted.",
+    Code.SPARK_NO_RESOURCES: "Free resources of the queue or the cluster, or name another queue (queue in the "
+    "connection's extra). If waiting is right, raise [kafka_migration] spark_start_limit. Then clear the task with its "
+    "downstream tasks.",
     Code.SPARK_VERSION_MISMATCH: "Install the version that it asks for. Then clear the task with its downstream tasks.",
     Code.SPARK_FAILED: "The log of this task names the cause. Remove the cause, then clear the task with its "
     "downstream tasks.",

@@ -6,13 +6,17 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from kafka_migration.core.spark.yarn_report import YarnReport
+
 # Spark's own lines, as its default layout writes them: `25/11/22 20:14:03 WARN Utils: …`.
-_LINE = re.compile(r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d (?P<level>[A-Z]+) [\w.$]+: ")
+_LINE = re.compile(r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d (?P<level>[A-Z]+) [\w.$]+:( |$)")
 _NOISE = re.compile(
     # Each partition has its own consumer by design; Spark warns about it every second.
     r" WARN (InternalKafkaConsumerPool: Pool exceeds|NativeCodeLoader: |Utils: (Your hostname|Set SPARK_LOCAL_IP)"
     r"|(Admin|Consumer)Config: )"
     r"|^(WARNING: Using incubator|Using Spark's default log4j|Setting (default|Spark) log|To adjust logging)"
+    # The lines of a report of YARN; what matters of them is told in one line.
+    r"|^(client token|diagnostics|ApplicationMaster (host|RPC port)|queue|start time|final status|tracking URL|user): "
 )
 
 
@@ -31,7 +35,9 @@ class SparkLog:
         self._log = log
         self._heard = heard
         self._own = f"{program}: "
+        self._shown = ""
         self.last_said = ""
+        self.yarn = YarnReport()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._log, name)
@@ -39,13 +45,31 @@ class SparkLog:
     def info(self, text: str, *arguments: Any) -> None:
         """Log the hook's lines, and of Spark's lines (which have no arguments) those that matter."""
         if arguments:
-            self._log.info(text, *arguments)
+            self._of_hook(text, *arguments)
         elif text.startswith(self._own):
-            self.last_said = text.removeprefix(self._own)
-            self._log.info("%s", text)
-            self._heard(self.last_said)
+            self.say(text.removeprefix(self._own))
         else:
+            self._note_application(text)
             self._tell(text)
+
+    def say(self, line: str) -> None:
+        """Log a line of the job, wherever its driver runs."""
+        self.last_said = line
+        self._log.info("%s%s", self._own, line)
+        self._heard(line)
+
+    def _of_hook(self, text: str, *arguments: Any) -> None:
+        # The hook names the application again with each report of YARN.
+        if not text.startswith("Identified spark application"):
+            self._log.info(text, *arguments)
+
+    def _note_application(self, line: str) -> None:
+        """Log each new state of an application on YARN, with its page, which comes last in a report."""
+        before, self.yarn = self.yarn, self.yarn.heard(line)
+        is_whole = before is not self.yarn and self.yarn.page and "tracking URL" in line
+        if is_whole and self.yarn.words != self._shown:
+            self._shown = self.yarn.words
+            self._log.info("YARN: %s. YARN's page: %s", self.yarn.words, self.yarn.page)
 
     def _tell(self, text: str) -> None:
         spark = _LINE.match(text)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import resource
+import threading
+import time
 import zipfile
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
@@ -20,13 +23,14 @@ from airflow.sdk import BaseOperator, Context
 from airflow.sdk.exceptions import AirflowException
 
 from kafka_migration.adapters.system.private_folder import private_folder, write_private
+from kafka_migration.adapters.system.yarn_application import ask_to_end
 from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.airflow_adapters.deployed_airflow import HAS_STATE_STORE
-from kafka_migration.airflow_adapters.installed_spark import spark_client_findings, spark_target
+from kafka_migration.airflow_adapters.installed_spark import spark_client_findings, spark_home, spark_target
 from kafka_migration.airflow_adapters.kept_versions import spark_versions
 from kafka_migration.airflow_adapters.spark_archive import archive_key, archive_of
 from kafka_migration.core.connections.java_properties import spark_options
-from kafka_migration.core.findings.errors import Refused, ValidationFailed
+from kafka_migration.core.findings.errors import Finding, Refused, ValidationFailed
 from kafka_migration.core.report.run_status import Reading
 from kafka_migration.core.spark.driver_java import driver_settings
 from kafka_migration.core.spark.spark_target import (
@@ -34,12 +38,16 @@ from kafka_migration.core.spark.spark_target import (
     cipher_findings,
     failure_finding,
     has_login,
+    no_resources_finding,
     properties_text,
     protecting_settings,
+    settings_of_task,
     shipping_findings,
     unprotected_findings,
 )
 from kafka_migration.core.spark.spark_versions import known_numbers, unknown_findings
+from kafka_migration.core.spark.yarn_report import YarnReport
+from kafka_migration.orchestration.operators.driver_letters import DriverLetters
 from kafka_migration.orchestration.operators.provider_operator import executed, provided
 from kafka_migration.orchestration.operators.spark_log import SparkLog, unheard
 from kafka_migration.orchestration.task.failures import FailedForNow
@@ -50,8 +58,9 @@ from kafka_migration.steps.run.task_frame import log_findings
 
 CLIENTS_FILE = "clients.json"
 DIGEST_PACKAGE = "kafka_digest"
-# Spark's INFO lines would hide the task's own log lines, and its UI ends with the job.
-QUIET = {"spark.log.level": "WARN", "spark.ui.enabled": "false"}
+WORD_FILE = "task-word"
+# How long an application may take to end after YARN was asked, before `spark-submit` is killed.
+ENDS_WITHIN_S = 60.0
 
 
 class SparkSubmission(SparkSubmitOperator):
@@ -63,7 +72,7 @@ class SparkSubmission(SparkSubmitOperator):
         # Not durable: a retry must run the job again, with its own result document.
         own = {"durable": False} if HAS_STATE_STORE else {}
         made = provided(task, cls, {**own, **arguments})
-        made.spark_settings = {**QUIET, **(arguments.get("conf") or {})}
+        made.spark_settings = dict(arguments.get("conf") or {})
         return made
 
     def __init__(self, **kwargs: Any) -> None:
@@ -72,15 +81,38 @@ class SparkSubmission(SparkSubmitOperator):
         self.spark_settings: dict[str, str] = {}
         self._spark_log: SparkLog | None = None
         self._heard: Callable[[str], None] = unheard
+        self._letters: DriverLetters | None = None
+        self._has_begun = threading.Event()
+        self._is_starved = False
+        self._ends_by = math.inf
+        self._home: str | None = None
         # Each question may start Java.
         self._versions = cache(spark_versions)
 
     def on_kill(self) -> None:
-        """Stop Spark, or prevent its start."""
+        """Stop Spark, or prevent its start. Airflow may end this process some seconds later."""
         self.is_killed = True
+        if self._letters is not None:
+            self._letters.end()
+        is_ending = self._ask_yarn()
         # Without a hook, the provider would create one before `submit` has set everything, and submit with it.
-        if self._hook is not None:
+        if self._hook is not None and not (is_ending and self._letters is not None):
+            # Otherwise the provider would end nothing but the application, with means that a worker may not have.
+            self._hook._yarn_application_id = None
             super().on_kill()
+
+    def _ask_yarn(self) -> bool:
+        """Ask YARN once to end an application that does not end with its driver; return whether it may take its time.
+
+        In deploy mode `cluster`, `spark-submit` then ends by itself, and removes what it has shipped.
+        """
+        yarn = self._spark_log.yarn if self._spark_log else YarnReport()
+        if not yarn.may_run or (self._letters is None and self._has_begun.is_set()):
+            return False
+        if self._ends_by == math.inf:
+            self._ends_by = time.monotonic() + ENDS_WITHIN_S
+            ask_to_end(yarn.application, self._home)
+        return time.monotonic() < self._ends_by
 
     def _get_hook(self) -> SparkSubmitHook:
         hook = super()._get_hook()
@@ -89,6 +121,12 @@ class SparkSubmission(SparkSubmitOperator):
         self._spark_log = SparkLog(hook.log, Path(self.application).stem, self._heard)
         hook._log = self._spark_log
         return hook
+
+    def give_up(self) -> None:
+        """Stop a job that has not begun within its time."""
+        self.log.warning("The Spark job has not begun within its time. It is being stopped.")
+        self._is_starved = True
+        self.on_kill()
 
     def stop(self) -> None:
         """Stop Spark from another thread than the one that waits for it."""
@@ -112,26 +150,43 @@ class SparkSubmission(SparkSubmitOperator):
         Raises `Refused` before the start if the cluster must not get the logins. If the job gave no result, raises
         `FailedForNow`, or `ValidationFailed` on the last try. Raises `AirflowException` if it was killed.
         """
-        place = settings.evidence_place()
         clients = _clients(run, job.client_id)
         target = self._safe_target(run, clients)
-        self._heard = partial(_tell_reading, run, run.clock.now())
+        self._heard = partial(self._hear, run, run.clock.now())
         with private_folder() as folder:
             self._conn_id = target.connection
+            self._home = spark_home(target.binary)
             # On the command line, so that no other setting replaces the mode that was checked.
             self._deploy_mode = target.deploy_mode or "client"
             self.application = str(settings.spark_jobs_folder() / job.application)
             self.py_files = str(zip_package(settings.spark_jobs_folder() / DIGEST_PACKAGE, folder))
             self.name = f"kafka-migration-{run.name}"
-            self.conf = {**self.spark_settings, **protecting_settings(target), **self._java_settings(target, job)}
+            own = settings_of_task(target, self.spark_settings)
+            self.conf = {**own, **protecting_settings(target), **_java_settings(target, job, own)}
             self.jars = settings.spark_jars()
             self.packages = None if self.jars else self._packages(target)
             self.properties_file = _properties_file(target, folder)
-            shipped = write_private(folder / CLIENTS_FILE, json.dumps(clients))
-            self.files = shipped if target.ships_files else None
-            paths = ["--request", place.for_spark(job.request), "--result", place.for_spark(job.result)]
-            self.application_args = [*paths, *_clients_arguments(target, shipped)]
-            self._run_spark(context)
+            logins = self._logins_arguments(target, job, folder, json.dumps(clients))
+            self.application_args = [*_paths_arguments(job), *logins, *_limit_arguments(target)]
+            self._run_spark(context, target)
+
+    def _hear(self, run: MigrationRun, began_at: datetime, line: str) -> None:
+        """Note that the job has begun, and publish the progress that it tells."""
+        self._has_begun.set()
+        if reading := Reading.of(line, began_at, run.clock.now()):
+            run.news.tell_reading(run.identity.holder, reading.to_document())
+
+    def _logins_arguments(self, target: SparkTarget, job: SparkJob, folder: Path, clients: str) -> list[str]:
+        """Return how the driver gets the logins: in a file of this machine, or, elsewhere, in a letter (ADR 0072)."""
+        if not target.ships_files:
+            return ["--clients-once", write_private(folder / CLIENTS_FILE, clients)]
+        self._letters = DriverLetters(job.result_path, clients, self._say)
+        self.files = write_private(folder / WORD_FILE, self._letters.word)
+        return ["--task-word", WORD_FILE]
+
+    def _say(self, line: str) -> None:
+        if self._spark_log is not None:
+            self._spark_log.say(line)
 
     def _safe_target(self, run: MigrationRun, clients: Mapping[str, Mapping[str, str]]) -> SparkTarget:
         """Return the Spark target. Raises `Refused` like preflight, because the connection may have changed since."""
@@ -151,14 +206,6 @@ class SparkSubmission(SparkSubmitOperator):
             self.log.warning("%s", finding)
         return target
 
-    def _java_settings(self, target: SparkTarget, job: SparkJob) -> dict[str, str]:
-        """Return the settings for a quick start of the driver's JVM; the user's own Java options stay."""
-        whole = replace(target, own={**target.own, **self.spark_settings})
-        # The defaults of a Spark whose place is unknown are unknown too, and a setting of ours would replace them.
-        if not (key := archive_key(whole)):
-            return {}
-        return driver_settings(whole, os.environ, records=job.records, archive=archive_of(key))
-
     def _packages(self, target: SparkTarget) -> str:
         """Return the Kafka connector of this Spark. Raises `Refused` if its version is unknown."""
         versions = self._versions(target.binary)
@@ -166,30 +213,47 @@ class SparkSubmission(SparkSubmitOperator):
             raise Refused(unknown_findings(versions, None))
         return versions.packages
 
-    def _run_spark(self, context: Context) -> None:
+    def _run_spark(self, context: Context, target: SparkTarget) -> None:
         """Submit and wait. The provider's error is replaced, because it repeats the whole command line."""
         without_core_dumps()
+        letters = self._letters.exchanged() if self._letters else nullcontext()
         try:
-            executed(self, context)
+            with letters, stopping_after(_start_limit_s(target), self.give_up, self._has_begun):
+                executed(self, context)
         except AirflowException as error:
             code = str(error).partition("Error code is: ")[2].partition(".")[0]
             if not code:
                 raise
-            if self.is_killed:
+            if self.is_killed and not self._is_starved:
                 raise AirflowException(
                     f"spark-submit ended with code {code}: it was stopped. Nothing was judged."
                 ) from None
-            finding = failure_finding(self._spark_log.last_said if self._spark_log else "", code)
+            finding = self._finding(target, code)
             if _is_last_try(context):
                 raise ValidationFailed([finding]) from None
             log_findings([finding])
             raise FailedForNow(str(finding)) from None
 
+    def _finding(self, target: SparkTarget, code: str) -> Finding:
+        """Return why the job gave no result."""
+        log = self._spark_log
+        yarn = log.yarn if log else YarnReport()
+        if self._is_starved:
+            return no_resources_finding(target, yarn, settings.spark_start_limit_s())
+        return failure_finding(log.last_said if log else "", code, yarn)
 
-def _tell_reading(run: MigrationRun, began_at: datetime, line: str) -> None:
-    """Publish the progress that a job tells. In deploy mode `cluster` its lines are only in the cluster's log."""
-    if reading := Reading.of(line, began_at, run.clock.now()):
-        run.news.tell_reading(run.identity.holder, reading.to_document())
+
+def _java_settings(target: SparkTarget, job: SparkJob, own: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings for a quick start of the driver's JVM; the user's own Java options stay."""
+    whole = replace(target, own={**target.own, **own})
+    # The defaults of a Spark whose place is unknown are unknown too, and a setting of ours would replace them.
+    if not (key := archive_key(whole)):
+        return {}
+    return driver_settings(whole, os.environ, records=job.records, archive=archive_of(key))
+
+
+def _start_limit_s(target: SparkTarget) -> float | None:
+    return None if target.is_local else settings.spark_start_limit_s()
 
 
 def without_core_dumps() -> None:
@@ -218,9 +282,14 @@ def _clients(run: MigrationRun, client_id: str) -> dict[str, dict[str, str]]:
     }
 
 
-def _clients_arguments(target: SparkTarget, shipped: str) -> list[str]:
-    """Return how the driver finds the file with the logins: its path on this machine, or its name in the container."""
-    return ["--clients", CLIENTS_FILE] if target.ships_files else ["--clients-once", shipped]
+def _paths_arguments(job: SparkJob) -> list[str]:
+    place = settings.evidence_place()
+    return ["--request", place.for_spark(job.request), "--result", place.for_spark(job.result)]
+
+
+def _limit_arguments(target: SparkTarget) -> list[str]:
+    """Return how long the job waits for executors on a cluster."""
+    return [] if target.is_local else ["--executors-within", f"{settings.spark_start_limit_s():.0f}"]
 
 
 def _properties_file(target: SparkTarget, folder: Path) -> str | None:

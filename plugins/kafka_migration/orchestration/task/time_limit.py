@@ -14,13 +14,17 @@ STOP_AGAIN_S = 5.0
 
 
 @contextmanager
-def stopping_after(limit_s: float | None, stop: Callable[[], None]) -> Iterator[threading.Event]:
+def stopping_after(
+    limit_s: float | None, stop: Callable[[], None], reached: threading.Event | None = None
+) -> Iterator[threading.Event]:
     """Call `stop` in another thread once the body has taken `limit_s` seconds, and again until it ends.
 
     Yields an event that is set when the time is over; without a limit it is never set. `stop` may be called before the
     body has started the work.
+
+    :param reached: set by the body when the limit no longer matters; set in any case when the body ends
     """
-    done, is_over = threading.Event(), threading.Event()
+    done, is_over = reached or threading.Event(), threading.Event()
 
     def wait() -> None:
         if done.wait(limit_s):

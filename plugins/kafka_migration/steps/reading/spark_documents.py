@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from kafka_migration.adapters.store.document_files import flush, is_there
+from kafka_migration.adapters.store.document_files import Folder, flush, is_there
 from kafka_migration.core.evidence.evidence_documents import D, StoredKind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnfit, Finding, ValidationFailed
@@ -37,15 +37,20 @@ class SparkJobs(Protocol):
 class SparkJob:
     """An application with the paths of its request and its result; `limit_s` seconds after its start it is stopped.
 
-    It reads at most `records` records of both sides together.
+    It reads at most `records` records of both sides together. What is beside its result is opened by `result_path`.
     """
 
     application: str
     client_id: str
     request: str
     records: int
-    result: str
+    result_path: Folder
     limit_s: float | None = None
+
+    @property
+    def result(self) -> str:
+        """The path of its result."""
+        return str(self.result_path)
 
 
 def result_of(
@@ -64,7 +69,7 @@ def result_of(
     path = run.evidence.announced_path(kind)
     if limit_s is not None and limit_s <= 0:
         return None
-    is_in_time = jobs.submit(run, SparkJob(f"{APPLICATIONS[task_id]}.py", *asked, str(path), limit_s))
+    is_in_time = jobs.submit(run, SparkJob(f"{APPLICATIONS[task_id]}.py", *asked, path, limit_s))
     if not is_there(path):
         if not is_in_time:
             return None

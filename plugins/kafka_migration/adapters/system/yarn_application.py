@@ -1,0 +1,43 @@
+"""Asks YARN to end an application, with YARN's own client: the command `yarn`, or the one inside Spark."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import subprocess
+from pathlib import Path
+
+log = logging.getLogger(__name__)
+
+_CLIENT = "org.apache.hadoop.yarn.client.cli.ApplicationCLI"
+
+
+def kill_command(application: str, spark_home: str | None) -> list[str]:
+    """Return the command that ends an application; empty if this machine has no client of YARN."""
+    if yarn := shutil.which("yarn"):
+        return [yarn, "application", "-kill", application]
+    own = Path(spark_home, "bin", "spark-class") if spark_home else None
+    return [str(own), _CLIENT, "-kill", application] if own and own.is_file() else []
+
+
+def ask_to_end(application: str, spark_home: str | None) -> None:
+    """Ask YARN to end an application, without waiting for its answer.
+
+    Airflow ends a killed task within seconds, in which Java may not even start. So the client is a process of its own,
+    which outlives the task.
+    """
+    command = kill_command(application, spark_home)
+    if not command:
+        log.warning("%s may still run: this machine has neither the command yarn nor spark-class.", application)
+        return
+    log.info("YARN is asked to end %s.", application)
+    try:
+        subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        log.warning("%s may still run: %s.", application, error)

@@ -1,0 +1,39 @@
+"""Rules of the command with which YARN is asked to end an application."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kafka_migration.adapters.system.yarn_application import ask_to_end, kill_command
+
+
+def program(path: Path, text: str = "") -> Path:
+    """Write a program."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_command_of_the_cluster_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command `yarn` is used if there is one, else the client in Spark's jars, else none."""
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    own = program(tmp_path / "spark" / "bin" / "spark-class")
+    client = "org.apache.hadoop.yarn.client.cli.ApplicationCLI"
+    assert [] == kill_command("application_1_2", None)
+    assert [str(own), client, "-kill", "application_1_2"] == kill_command("application_1_2", str(tmp_path / "spark"))
+
+    yarn = program(tmp_path / "bin" / "yarn")
+    assert [str(yarn), "application", "-kill", "application_1_2"] == kill_command("application_1_2", None)
+
+
+def test_machine_without_a_client_says_what_may_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Without a client the log names the application that may still run."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    ask_to_end("application_1_2", None)
+
+    assert "application_1_2 may still run" in caplog.text
