@@ -109,7 +109,8 @@ def test_killed_task_ends_its_application(yarn: Yarn, tmp_path: Path, mode: str)
         wait_until(lambda: PROGRESS.search(task.log) or task.process.poll() is not None, 400, "the first progress")
         assert [task.application()] == yarn.running()
         task.process.send_signal(signal.SIGTERM)
-        wait_until(lambda: "is asked to end" in task.log or mode == "client", 60, "the request to YARN")
+        done = "Sending kill signal to spark-submit" if mode == "client" else "YARN is asked to end"
+        wait_until(lambda: done in task.log, 60, "the work of on_kill")
         task.process.kill()
 
         assert_nothing_is_left(yarn, task)

@@ -23,9 +23,10 @@ class SparkJobOperator(MigrationOperator):
     :param migration: name of the migration. (templated)
 
     It takes the other arguments of `SparkSubmitOperator` too. The connection is the migration file's
-    `validation.spark_connection`. Kafka logins are passed in a file that the driver deletes after reading it, the
-    connection's settings in another file. No secret is on a command line. An unprotected cluster is refused. Killing
-    the task stops Spark; in deploy mode `cluster` the provider's hook asks YARN or Kubernetes to stop it.
+    `validation.spark_connection`. Kafka logins are passed in a file that the driver deletes after reading it, or, in
+    deploy mode `cluster`, sealed for the driver through the evidence root. The connection's settings are in another
+    file. No secret is on a command line. An unprotected cluster is refused. Killing the task stops Spark, also a driver
+    in the cluster.
     """
 
     def __init__(self, *, migration: str, **kwargs: Any) -> None:
