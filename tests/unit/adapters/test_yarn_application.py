@@ -23,10 +23,11 @@ def test_command_of_the_cluster_comes_first(tmp_path: Path, monkeypatch: pytest.
     own = program(tmp_path / "spark" / "bin" / "spark-class")
     client = "org.apache.hadoop.yarn.client.cli.ApplicationCLI"
     assert [] == kill_command("application_1_2", None)
-    assert [str(own), client, "-kill", "application_1_2"] == kill_command("application_1_2", str(tmp_path / "spark"))
+    arguments = ["application", "-kill", "application_1_2"]
+    assert [str(own), client, *arguments] == kill_command("application_1_2", str(tmp_path / "spark"))
 
     yarn = program(tmp_path / "bin" / "yarn")
-    assert [str(yarn), "application", "-kill", "application_1_2"] == kill_command("application_1_2", None)
+    assert [str(yarn), *arguments] == kill_command("application_1_2", None)
 
 
 def test_machine_without_a_client_says_what_may_run(

@@ -9,15 +9,17 @@ from pathlib import Path
 
 log = logging.getLogger(__name__)
 
+# What the command `yarn` starts, with all of its arguments.
 _CLIENT = "org.apache.hadoop.yarn.client.cli.ApplicationCLI"
 
 
 def kill_command(application: str, spark_home: str | None) -> list[str]:
     """Return the command that ends an application; empty if this machine has no client of YARN."""
+    arguments = ["application", "-kill", application]
     if yarn := shutil.which("yarn"):
-        return [yarn, "application", "-kill", application]
+        return [yarn, *arguments]
     own = Path(spark_home, "bin", "spark-class") if spark_home else None
-    return [str(own), _CLIENT, "-kill", application] if own and own.is_file() else []
+    return [str(own), _CLIENT, *arguments] if own and own.is_file() else []
 
 
 def ask_to_end(application: str, spark_home: str | None) -> None:

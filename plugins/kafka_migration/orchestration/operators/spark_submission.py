@@ -124,7 +124,8 @@ class SparkSubmission(SparkSubmitOperator):
 
     def give_up(self) -> None:
         """Stop a job that has not begun within its time."""
-        self.log.warning("The Spark job has not begun within its time. It is being stopped.")
+        if not self._is_starved:
+            self.log.warning("The Spark job has not begun within its time. It is being stopped.")
         self._is_starved = True
         self.on_kill()
 
