@@ -24,7 +24,7 @@ from sandbox.yarn import running_yarn
 from tests.live.canaries import Canaries
 from tests.live.test_validate_place import BIG, DAMAGED, LIMIT, PARTITIONS, PROGRESS, RECORDS, request_of
 from tests.live.validation_scene import Clusters
-from tests.live.yarn_scene import BEGUN, CANARY, START_LIMIT, Task, Yarn, yarn_task
+from tests.live.yarn_scene import BEGUN, CANARY, PATIENCE_S, START_LIMIT, Task, Yarn, yarn_task
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign]
@@ -78,7 +78,7 @@ def verdicts(task: Task) -> dict[str, Verdict]:
 
 def assert_nothing_is_left(yarn: Yarn, task: Task) -> None:
     """No application runs, nothing that was shipped is left, and no disk has a login."""
-    wait_until(lambda: not yarn.running(), 200, "the end of the application")
+    wait_until(lambda: not yarn.running(), PATIENCE_S, "the end of the application")
     wait_until(lambda: not yarn.staged(), 100, "the end of what was shipped")
     wait_until(lambda: not any(map(yarn.containers, (DRIVER, KEEPER, EXECUTOR))), 100, "the end of the containers")
     canaries = Canaries({"login": CANARY})
@@ -106,7 +106,9 @@ def test_validation_ends_with_a_result_and_leaves_nothing(yarn: Yarn, tmp_path: 
 def test_killed_task_ends_its_application(yarn: Yarn, tmp_path: Path, mode: str) -> None:
     """A task that Airflow ends, with SIGKILL some seconds after SIGTERM, leaves no application and no login."""
     with yarn_task(yarn, tmp_path, slowly(LIMIT // 2), {"deploy-mode": mode}) as task:
-        wait_until(lambda: PROGRESS.search(task.log) or task.process.poll() is not None, 400, "the first progress")
+        wait_until(
+            lambda: PROGRESS.search(task.log) or task.process.poll() is not None, PATIENCE_S, "the first progress"
+        )
         assert [task.application()] == yarn.running()
         task.process.send_signal(signal.SIGTERM)
         done = "Sending kill signal to spark-submit" if mode == "client" else "YARN is asked to end"
@@ -114,6 +116,7 @@ def test_killed_task_ends_its_application(yarn: Yarn, tmp_path: Path, mode: str)
         task.process.kill()
 
         assert_nothing_is_left(yarn, task)
+        assert not task.has_result
 
 
 def test_application_whose_task_is_gone_ends_by_itself(yarn: Yarn, tmp_path: Path) -> None:
@@ -124,6 +127,7 @@ def test_application_whose_task_is_gone_ends_by_itself(yarn: Yarn, tmp_path: Pat
 
         assert [application] == yarn.running()
         assert_nothing_is_left(yarn, task)
+        assert not task.has_result
 
 
 def test_killed_driver_is_a_finding(yarn: Yarn, tmp_path: Path) -> None:
@@ -143,7 +147,9 @@ def test_killed_driver_is_a_finding(yarn: Yarn, tmp_path: Path) -> None:
 def test_killed_executor_is_replaced(yarn: Yarn, tmp_path: Path, mode: str) -> None:
     """A lost container costs time, and changes nothing of the result."""
     with yarn_task(yarn, tmp_path, slowly(LIMIT), {"deploy-mode": mode}) as task:
-        wait_until(lambda: PROGRESS.search(task.log) or task.process.poll() is not None, 400, "the first progress")
+        wait_until(
+            lambda: PROGRESS.search(task.log) or task.process.poll() is not None, PATIENCE_S, "the first progress"
+        )
         (lost,) = yarn.containers(EXECUTOR)
         os.kill(lost, signal.SIGKILL)
 

@@ -29,6 +29,8 @@ from tests.waiting import wait_until
 CANARY = "canary-kafka-login-8f31c2d0"
 BEGUN = re.compile(r"validate_topics: Spark \S+ runs this job on yarn as (application_\w+): (http://\S+)")
 START_LIMIT = "AIRFLOW__KAFKA_MIGRATION__SPARK_START_LIMIT"
+# A busy machine needs minutes to start a driver and its executor.
+PATIENCE_S = 900
 ENDED = ("FINISHED", "FAILED", "KILLED")
 
 
@@ -75,20 +77,27 @@ class Task:
         found: dict[str, Any] = json.loads(path.read_text())
         return found
 
+    @property
+    def has_result(self) -> bool:
+        """Whether the job came to its end."""
+        return any((self.folder / "evidence").rglob("*-validation-result-*.json"))
+
     def letters(self) -> list[str]:
         """Return the letters in the evidence root."""
         return [path.name for path in (self.folder / "evidence").rglob("*.letter")]
 
     def application(self) -> str:
         """Wait for the application and return its id."""
-        wait_until(lambda: BEGUN.search(self.log) or self.process.poll() is not None, 400, "the start of the job")
+        wait_until(
+            lambda: BEGUN.search(self.log) or self.process.poll() is not None, PATIENCE_S, "the start of the job"
+        )
         found = BEGUN.search(self.log)
         assert found, self.log[-4000:]
         return found[1]
 
     def ended(self) -> int:
         """Wait for the end and return the exit code."""
-        return self.process.wait(900)
+        return self.process.wait(2 * PATIENCE_S)
 
 
 @contextmanager
