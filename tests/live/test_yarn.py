@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import secrets
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,10 +13,10 @@ import pytest
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.validation.judging import judge_topics
 from kafka_migration.core.validation.validation_contract import ValidationRequest, ValidationResult
-from sandbox import jars
 from sandbox.processes import end_all
 from sandbox.sandbox import Sandbox
 from sandbox.yarn import running_yarn
+from tests.live.brought_spark import VERSION, BroughtSpark
 from tests.live.canaries import Canaries
 from tests.live.test_validate_place import BIG, DAMAGED, LIMIT, PARTITIONS, PROGRESS, RECORDS, request_of
 from tests.live.validation_scene import Clusters
@@ -30,16 +26,6 @@ from tests.waiting import wait_until
 pytestmark = [pytest.mark.live, pytest.mark.campaign]
 
 MODES = ("client", "cluster")
-ROOT = Path(__file__).parents[2]
-# What stands for HDFS, with the options that the page uses.
-HDFS = """\
-#!/bin/sh
-case $2 in
-    -mkdir) mkdir -p "{folder}$4" ;;
-    -put) cp "$4" "$5" "{folder}$6" ;;
-esac
-"""
-CONNECTOR = "spark-kafka-3.5.1-2.12"
 # The process of the driver in a container, that which stands for a driver elsewhere, and that of an executor.
 DRIVER, KEEPER, EXECUTOR = "deploy.yarn.ApplicationMaster", "deploy.yarn.ExecutorLauncher", "YarnCoarseGrainedExecutor"
 
@@ -119,9 +105,10 @@ def test_killed_task_ends_its_application(yarn: Yarn, tmp_path: Path, mode: str)
         assert not task.has_result
 
 
-def test_application_whose_task_is_gone_ends_by_itself(yarn: Yarn, tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", MODES)
+def test_application_whose_task_is_gone_ends_by_itself(yarn: Yarn, tmp_path: Path, mode: str) -> None:
     """A task that is killed without a word is missed by its driver, which ends the application."""
-    with yarn_task(yarn, tmp_path, slowly(LIMIT // 8), {"deploy-mode": "cluster"}, TEST_LEASE_S="40") as task:
+    with yarn_task(yarn, tmp_path, slowly(LIMIT // 8), {"deploy-mode": mode}, TEST_LEASE_S="40") as task:
         application = task.application()
         task.process.kill()
 
@@ -172,54 +159,19 @@ def test_queue_without_resources_is_a_finding(yarn: Yarn, tmp_path: Path, queue:
     assert_nothing_is_left(yarn, task)
 
 
-def documented(language: str) -> list[str]:
-    """Return the blocks of a language in the page on bringing Spark to YARN."""
-    page = (ROOT / "docs" / "howto" / "spark-on-yarn.md").read_text()
-    return re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL)
-
-
 @pytest.fixture(scope="module")
-def brought(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Run the documented commands; a folder is in the place of HDFS, and this Python in that of the nodes'."""
-    folder = tmp_path_factory.mktemp("brought")
-    hdfs = folder / "bin" / "hdfs"
-    hdfs.parent.mkdir()
-    hdfs.write_text(
-        f'#!/bin/sh\nshift; case $1 in -mkdir) mkdir -p "{folder}$3";; -put) cp "$3" "$4" "{folder}$5";; esac\n'
-    )
-    hdfs.chmod(0o755)
-    commands = "".join(documented("sh")).replace("/opt/validation", str(folder / "validation"))
-    commands = re.sub(r"python3(\.11)? -m", f"{sys.executable} -m", commands)
-    ended = subprocess.run(
-        ["bash", "-e", "-c", commands],
-        env={**os.environ, "PATH": f"{hdfs.parent}:{os.environ['PATH']}"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stdout[-2000:] + ended.stderr[-4000:]
-    return folder
+def brought(tmp_path_factory: pytest.TempPathFactory) -> BroughtSpark:
+    """Spark 3.5 with its Python, ready for YARN."""
+    return BroughtSpark.made_in(tmp_path_factory.mktemp("brought"))
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_spark_35_is_brought_to_yarn(yarn: Yarn, tmp_path: Path, brought: Path, mode: str) -> None:
+def test_spark_35_is_brought_to_yarn(yarn: Yarn, tmp_path: Path, brought: BroughtSpark, mode: str) -> None:
     """With the documented archive, Python and connection, Spark 3.5 validates on a YARN that knows nothing of it."""
-    text = (
-        documented("json")[0]
-        .replace("hdfs:///", f"file:{brought}/")
-        .replace("/opt/validation", f"{brought}/validation")
-    )
-    extra = {**json.loads(text)["extra"], "deploy-mode": mode, "spark.yarn.jars": None}
-    if mode == "cluster":
-        del extra["spark.pyspark.driver.python"]
-    jars.ensure_sets([CONNECTOR], print)
-    environment = {
-        "SPARK_HOME": str(brought / "validation" / "spark" / "pyspark"),
-        "AIRFLOW__KAFKA_MIGRATION__SPARK_JARS": ",".join(map(str, jars.jar_set(CONNECTOR).libs.glob("*.jar"))),
-    }
-    with yarn_task(yarn, tmp_path, request_of(["orders", "bad"]), extra, **environment) as task:
+    request = request_of(["orders", "bad"])
+    with yarn_task(yarn, tmp_path, request, brought.extra(mode), **brought.environment) as task:
         assert task.ended() == 0, task.log[-6000:]
 
     assert {"orders": Verdict.PASS, "bad": Verdict.FAIL} == verdicts(task)
-    assert "3.5.1" == task.result["spark_version"]
+    assert VERSION == task.result["spark_version"]
     assert_nothing_is_left(yarn, task)

@@ -14,6 +14,7 @@ from kafka_digest.runtime.job_documents import read_clients, read_document, take
 from kafka_digest.runtime.job_errors import JobError, masked, naming, tell
 from kafka_digest.runtime.letters import Letters, taken_word
 from kafka_digest.runtime.session import START_OPTIONS, check_versions, set_up
+from kafka_digest.runtime.waiting import Ending, task_process
 
 Clients = Mapping[str, Mapping[str, str]]
 Job = Callable[[SparkSession, Mapping[str, Any], Clients, str], Mapping[str, Any]]
@@ -28,7 +29,9 @@ def run_job(arguments: Sequence[str], job: Job, *, program: str) -> int:
         if options.clients_once:
             clients |= take_clients(options.clients_once)
         word = taken_word(options.task_word) if options.task_word else ""
-        with _session(program) as session:
+        ending = Ending(task_process(options.task_process))
+        with ending.watched(), _session(program) as session:
+            ending.session = session
             letters = Letters(session, options.result, word) if word else None
             with letters.exchanged() if letters else nullcontext():
                 return _code_of(session, options, job, clients, letters)
@@ -45,6 +48,8 @@ def _parsed(arguments: Sequence[str], program: str) -> argparse.Namespace:
     parser.add_argument("--clients-once", help=f"{options_of}; removed as soon as it is read")
     text = "file with a word, with which a waiting task sends these options in a letter beside the result"
     parser.add_argument("--task-word", help=text)
+    text = "process of the task on this machine, as PID:START of /proc/PID/stat; the job ends if it ends"
+    parser.add_argument("--task-process", default="", help=text)
     text = "how long the job may have work but no executor on a cluster (default: no limit)"
     parser.add_argument("--executors-within", type=float, metavar="SECONDS", help=text)
     return parser.parse_args(arguments)

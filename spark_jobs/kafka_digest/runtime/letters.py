@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -27,11 +26,9 @@ from pyspark.sql import SparkSession
 from kafka_digest.runtime.job_documents import parsed_clients, read_document, write_document
 from kafka_digest.runtime.job_errors import SPARK_FAILED, JobError, heard_by, naming, tell
 from kafka_digest.runtime.sealing import KeyPair
+from kafka_digest.runtime.waiting import Ending
 
 OF_DRIVER, OF_TASK = "driver", "task"
-EVERY_S = 3.0
-# How long the job may take to end by itself, once no one waits for it.
-GRACE_S = 30.0
 MOST_LINES = 200
 
 
@@ -96,7 +93,6 @@ class Letters:
     _sealed: str = ""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _has_logins: threading.Event = field(default_factory=threading.Event)
-    _is_done: threading.Event = field(default_factory=threading.Event)
 
     def say(self, line: str) -> None:
         """Add a line of the job to the next letter."""
@@ -118,27 +114,17 @@ class Letters:
 
     @contextmanager
     def exchanged(self) -> Iterator[None]:
-        """Exchange letters during the body, and send a last one; end the process if no one waits for it any more."""
-        thread = threading.Thread(target=self._keep, name="letters", daemon=True)
+        """Exchange letters during the body, and send a last one; end the job if no one waits for it any more."""
         with heard_by(self.say):
-            thread.start()
             try:
-                yield
+                with Ending(self._exchange, self.session).watched():
+                    yield
             except Exception as error:
                 if not isinstance(error, JobError):
                     tell(f"{SPARK_FAILED}: {type(error).__name__}; the log of the application's driver has the cause")
                 raise
             finally:
-                self._is_done.set()
-                thread.join(GRACE_S)
                 self._exchange()
-
-    def _keep(self) -> None:
-        over = self._exchange()
-        while not over and not self._is_done.wait(EVERY_S):
-            over = self._exchange()
-        if over and not self._is_done.is_set():
-            self._end(over)
 
     def _exchange(self) -> str:
         """Send what is new, and read the task's letter; return why no one waits. A store that fails is asked again."""
@@ -150,7 +136,10 @@ class Letters:
         if letter is not None and letter["logins"] and self._key is not None:
             self._sealed = letter["logins"]
             self._has_logins.set()
-        return self.waiting.over(letter)
+        over = self.waiting.over(letter)
+        if over:
+            self._has_logins.set()
+        return over
 
     def _post(self) -> None:
         with self._lock:
@@ -161,14 +150,6 @@ class Letters:
 
     def _read(self) -> dict[str, Any] | None:
         return opened(self.word, OF_TASK, read_document(self.session, place_of(self.result, OF_TASK)))
-
-    def _end(self, why: str) -> None:
-        """Let the job end by itself, so that it removes its quotas; else end the process, and with it the driver."""
-        tell(f"{SPARK_FAILED}: {why}, so the application ends")
-        self._has_logins.set()
-        self.session.sparkContext.cancelAllJobs()
-        if not self._is_done.wait(GRACE_S):
-            os._exit(1)
 
 
 def taken_word(file: str) -> str:

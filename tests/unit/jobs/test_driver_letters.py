@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kafka_digest.runtime import job_errors, letters
+from kafka_digest.runtime import job_errors, letters, waiting
 from kafka_digest.runtime.job_errors import JobError
 from kafka_digest.runtime.letters import OF_DRIVER, OF_TASK, Letters, enclosed, opened, place_of, taken_word
 from tests.waiting import wait_until
@@ -55,7 +55,7 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Store:
         return made[place]
 
     monkeypatch.setattr(letters, "KeyPair", Keys)
-    monkeypatch.setattr(letters, "EVERY_S", 0.01)
+    monkeypatch.setattr(waiting, "EVERY_S", 0.01)
     monkeypatch.setattr(letters, "write_document", lambda _session, place, letter: made.__setitem__(place, letter))
     monkeypatch.setattr(letters, "read_document", read)
     return made
@@ -116,13 +116,13 @@ def test_driver_that_does_not_end_is_ended(store: Store, monkeypatch: pytest.Mon
     store.task(is_over=True)
     ended: list[int] = []
     is_ended = threading.Event()
-    monkeypatch.setattr(letters, "GRACE_S", 0.01)
+    monkeypatch.setattr(waiting, "GRACE_S", 0.01)
 
     def end(code: int) -> None:
         ended.append(code)
         is_ended.set()
 
-    monkeypatch.setattr("kafka_digest.runtime.letters.os._exit", end)
+    monkeypatch.setattr("kafka_digest.runtime.waiting.os._exit", end)
     with letters_of(threading.Event()).exchanged():
         assert is_ended.wait(60)
 

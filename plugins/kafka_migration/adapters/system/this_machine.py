@@ -1,4 +1,4 @@
-"""The clock, the login and the name service of the machine on which this process runs."""
+"""The clock, the login, the name service and this process of the machine on which it runs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pwd
 import socket
 import time
 from datetime import UTC, datetime
+from pathlib import Path
 
 
 def service_login() -> str:
@@ -15,6 +16,18 @@ def service_login() -> str:
         return pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:
         return str(os.geteuid())
+
+
+def own_process() -> str:
+    """Return `PID:START` of this process, which no other process of this machine has, as in `/proc/PID/stat`.
+
+    Empty if the machine does not tell it.
+    """
+    try:
+        fields = Path("/proc/self/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return ""
+    return f"{os.getpid()}:{fields[19]}"
 
 
 def addresses_of(name: str) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from airflow.sdk import BaseOperator, Context
 from airflow.sdk.exceptions import AirflowException
 
 from kafka_migration.adapters.system.private_folder import private_folder, write_private
+from kafka_migration.adapters.system.this_machine import own_process
 from kafka_migration.adapters.system.yarn_application import ask_to_end
 from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.airflow_adapters.deployed_airflow import HAS_STATE_STORE
@@ -167,8 +168,8 @@ class SparkSubmission(SparkSubmitOperator):
             self.jars = settings.spark_jars()
             self.packages = None if self.jars else self._packages(target)
             self.properties_file = _properties_file(target, folder)
-            logins = self._logins_arguments(target, job, folder, json.dumps(clients))
-            self.application_args = [*_paths_arguments(job), *logins, *_limit_arguments(target)]
+            of_task = self._task_arguments(target, job, folder, json.dumps(clients))
+            self.application_args = [*_paths_arguments(job), *of_task, *_limit_arguments(target)]
             self._run_spark(context, target)
 
     def _hear(self, run: MigrationRun, began_at: datetime, line: str) -> None:
@@ -177,10 +178,10 @@ class SparkSubmission(SparkSubmitOperator):
         if reading := Reading.of(line, began_at, run.clock.now()):
             run.news.tell_reading(run.identity.holder, reading.to_document())
 
-    def _logins_arguments(self, target: SparkTarget, job: SparkJob, folder: Path, clients: str) -> list[str]:
-        """Return how the driver gets the logins: in a file of this machine, or, elsewhere, in a letter (ADR 0072)."""
+    def _task_arguments(self, target: SparkTarget, job: SparkJob, folder: Path, clients: str) -> list[str]:
+        """Return how the driver gets the logins and sees the task: on this machine, else by letters (ADR 0072)."""
         if not target.ships_files:
-            return ["--clients-once", write_private(folder / CLIENTS_FILE, clients)]
+            return ["--clients-once", write_private(folder / CLIENTS_FILE, clients), "--task-process", own_process()]
         self._letters = DriverLetters(job.result_path, clients, self._say)
         self.files = write_private(folder / WORD_FILE, self._letters.word)
         return ["--task-word", WORD_FILE]
