@@ -499,6 +499,7 @@ def test_what_a_driver_elsewhere_says_is_heard(
 
     submitting.work = work
     world.refuses("validate_topics", match="CLUSTER_UNREACHABLE · the Spark job: .* it was so")
+    assert [] == list(world.run.evidence.folder.rglob("*.letter"))
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,7 @@ def verdicts(task: Task) -> dict[str, Verdict]:
 def assert_nothing_is_left(yarn: Yarn, task: Task) -> None:
     """No application runs, nothing that was shipped is left, and no disk has a login."""
     wait_until(lambda: not yarn.running(), PATIENCE_S, "the end of the application")
+    wait_until(lambda: not task.letters(), 100, "the end of the letters")
     wait_until(lambda: not yarn.staged(), 100, "the end of what was shipped")
     wait_until(lambda: not any(map(yarn.containers, (DRIVER, KEEPER, EXECUTOR))), 100, "the end of the containers")
     canaries = Canaries({"login": CANARY})
@@ -84,7 +85,6 @@ def test_validation_ends_with_a_result_and_leaves_nothing(yarn: Yarn, tmp_path: 
     found = BEGUN.search(task.log)
     assert found
     assert f"{yarn.cluster.url.replace('127.0.0.1', 'localhost')}/cluster/app/{found[1]}" == found[2]
-    assert [] == task.letters()
     assert_nothing_is_left(yarn, task)
 
 

@@ -15,7 +15,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from typing import Any
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-from kafka_digest.runtime.job_documents import parsed_clients, read_document, write_document
+from kafka_digest.runtime.job_documents import parsed_clients, read_document, remove, write_document
 from kafka_digest.runtime.job_errors import SPARK_FAILED, JobError, heard_by, naming, tell
 from kafka_digest.runtime.sealing import KeyPair
 from kafka_digest.runtime.waiting import Ending
@@ -114,7 +114,10 @@ class Letters:
 
     @contextmanager
     def exchanged(self) -> Iterator[None]:
-        """Exchange letters during the body, and send a last one; end the job if no one waits for it any more."""
+        """Exchange letters during the body, and send a last one; end the job if no one waits for it any more.
+
+        The letters are removed by the task, or by the driver if the task is gone.
+        """
         with heard_by(self.say):
             try:
                 with Ending(self._exchange, self.session).watched():
@@ -124,7 +127,8 @@ class Letters:
                     tell(f"{SPARK_FAILED}: {type(error).__name__}; the log of the application's driver has the cause")
                 raise
             finally:
-                self._exchange()
+                if self._exchange():
+                    self._remove()
 
     def _exchange(self) -> str:
         """Send what is new, and read the task's letter; return why no one waits. A store that fails is asked again."""
@@ -140,6 +144,12 @@ class Letters:
         if over:
             self._has_logins.set()
         return over
+
+    def _remove(self) -> None:
+        """Remove the letters in the place of a task that is gone; a store that fails keeps them."""
+        with suppress(Py4JError):
+            for writer in (OF_DRIVER, OF_TASK):
+                remove(self.session, place_of(self.result, writer))
 
     def _post(self) -> None:
         with self._lock:

@@ -58,6 +58,7 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.setattr(waiting, "EVERY_S", 0.01)
     monkeypatch.setattr(letters, "write_document", lambda _session, place, letter: made.__setitem__(place, letter))
     monkeypatch.setattr(letters, "read_document", read)
+    monkeypatch.setattr(letters, "remove", lambda _session, place: made.pop(place, None))
     return made
 
 
@@ -102,13 +103,15 @@ def test_last_line_is_in_the_last_letter(store: Store) -> None:
 
 
 def test_stopped_task_cancels_the_work(store: Store) -> None:
-    """A task that was stopped cancels the work of its driver, which can then remove its quotas and end."""
+    """A task that was stopped cancels the work of its driver, which can then remove quotas and letters, and end."""
     store.task(is_over=True)
-    cancelled = threading.Event()
-    with letters_of(cancelled).exchanged():
+    cancelled, told = threading.Event(), list[str]()
+    with job_errors.heard_by(told.append), letters_of(cancelled).exchanged():
         assert cancelled.wait(60)
 
-    assert "SPARK_FAILED: the task in Airflow was stopped, so the application ends" in store.driver()["lines"]
+    assert ["SPARK_FAILED: the task in Airflow was stopped, so the application ends"] == told
+
+    assert {} == store
 
 
 def test_driver_that_does_not_end_is_ended(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

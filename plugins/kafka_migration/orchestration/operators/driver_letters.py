@@ -68,12 +68,16 @@ class DriverLetters:
             raise
         _finish(is_done, thread)
         self._try(self._read)
-        self._try(self._remove)
+        self.remove()
 
     def end(self) -> None:
         """Tell the driver that the task was stopped, so that it ends the application."""
         self._is_over, self._logins = True, ""
         self._try(self._write)
+
+    def remove(self) -> None:
+        """Remove the letters of both, once the driver has ended."""
+        self._try(self._remove)
 
     def _keep(self, is_done: threading.Event) -> None:
         while True:

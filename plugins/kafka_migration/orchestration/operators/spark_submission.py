@@ -226,6 +226,7 @@ class SparkSubmission(SparkSubmitOperator):
             code = str(error).partition("Error code is: ")[2].partition(".")[0]
             if not code:
                 raise
+            self._remove_letters(code)
             if self.is_killed and not self._is_starved:
                 raise AirflowException(
                     f"spark-submit ended with code {code}: it was stopped. Nothing was judged."
@@ -235,6 +236,11 @@ class SparkSubmission(SparkSubmitOperator):
                 raise ValidationFailed([finding]) from None
             log_findings([finding])
             raise FailedForNow(str(finding)) from None
+
+    def _remove_letters(self, code: str) -> None:
+        """Remove the letters of an application that has ended; after a kill of `spark-submit` its driver needs them."""
+        if self._letters is not None and not code.startswith("-"):
+            self._letters.remove()
 
     def _finding(self, target: SparkTarget, code: str) -> Finding:
         """Return why the job gave no result."""
