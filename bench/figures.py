@@ -24,6 +24,7 @@ PARTS = {
     "translation": "bench.validation.translating",
     "submission": "bench.validation.submitting",
     "reading": "bench.validation.reading",
+    "yarn": "bench.validation.on_yarn",
 }
 
 # These take too long for a run of all parts; only `python -m bench <part>` runs them with their full size.
@@ -114,6 +115,8 @@ _FIGURES = (
     Figure("submission", "validation of 20,000 records in 4 topics ÷ an empty spark-submit", 1.0, 0.7),
     Figure("reading", "reader options, ours ÷ Spark's own at 10 ms round trip", 1 / 5, 1 / 15),
     Figure("reading", "reader options, ours ÷ tuned by hand at 10 ms round trip"),
+    Figure("yarn", "validation of 2 × 5 M records, YARN in client mode ÷ local[2], without the start", 1.15),
+    Figure("yarn", "start of an application, YARN in client mode ÷ local[2]"),
 )
 FIGURES = {figure.name: figure for figure in _FIGURES}
 

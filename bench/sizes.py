@@ -155,6 +155,15 @@ class Submission:
 
 
 @dataclass(frozen=True, slots=True)
+class Yarn:
+    """Records of each side: many, and the few that stand for the start of an application."""
+
+    records: int = 5_000_000
+    few: int = 400
+    runs: int = 3
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """Records that are read through the relay."""
 
@@ -180,6 +189,7 @@ Size = (
     | Translation
     | Submission
     | Reading
+    | Yarn
 )
 FULL: dict[str, Size] = {
     "ledger": Ledger(),
@@ -200,6 +210,7 @@ FULL: dict[str, Size] = {
     "translation": Translation(),
     "submission": Submission(),
     "reading": Reading(),
+    "yarn": Yarn(),
 }
 QUICK: dict[str, Size] = {
     "ledger": Ledger(partitions=200, nights=5, runs=1),
@@ -220,4 +231,5 @@ QUICK: dict[str, Size] = {
     "translation": Translation(records=20_000, runs=1),
     "submission": Submission(topics=2, records=1_000, few_topics=2, few_records=500, runs=1),
     "reading": Reading(records=5_000, runs=1),
+    "yarn": Yarn(records=20_000, runs=1),
 }

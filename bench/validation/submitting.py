@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.measuring import interleaved, ratio
@@ -21,6 +22,18 @@ from sandbox.shared_classes import spark_archive
 from sandbox.spark import JOB, run_spark, submit_job
 
 PARTITIONS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an application runs: Spark's master, further settings, and the variables of `spark-submit`."""
+
+    master: str
+    conf: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+LOCAL = Place("local[2]")
 # Neither an archive nor a choice of the compiler.
 AS_JAVA_DOES = {DEFAULT_OPTIONS: ""}
 _EMPTY = """\
@@ -46,7 +59,7 @@ def rows(size: Size) -> Iterator[Row]:
         yield ratio(
             "submission of 12 small topics ÷ of 1",
             interleaved(
-                {one: lambda: _submit(folder, sides, topics[:1]), all_of_them: lambda: _submit(folder, sides, topics)},
+                {one: lambda: submit(folder, sides, topics[:1]), all_of_them: lambda: submit(folder, sides, topics)},
                 size.runs,
             ),
             all_of_them,
@@ -56,7 +69,7 @@ def rows(size: Size) -> Iterator[Row]:
             "validation of 20,000 records in 4 topics ÷ an empty spark-submit",
             interleaved(
                 {
-                    small: lambda: _submit(folder, sides, few, POSITION_DIGEST, _quick_start(few)),
+                    small: lambda: submit(folder, sides, few, POSITION_DIGEST, _quick_start(few)),
                     empty: lambda: _submit_nothing(folder),
                 },
                 size.runs,
@@ -74,13 +87,15 @@ def _quick_start(topics: list[Topic]) -> dict[str, str]:
     return driver_settings(SparkTarget("bench", "local[2]"), {}, records=records, archive=archive)
 
 
-def _submit(
+def submit(
     folder: Path,
     sides: Mapping[str, str],
     topics: list[Topic],
     digest: Digest = KEY_DIGEST,
     conf: Mapping[str, str] = AS_JAVA_DOES,
+    place: Place = LOCAL,
 ) -> None:
+    """Validate topics, which must be equal on both sides, in one application."""
     windows = [
         Window(1, topic.name, topic.name, number, 0, topic.sizes["source"][number], 0, topic.sizes["target"][number])
         for topic in topics
@@ -90,7 +105,10 @@ def _submit(
     clients = {side: {"kafka.bootstrap.servers": at} for side, at in sides.items()}
     documents = {"request": request.to_document(), "clients": clients}
     package = zip_package(JOB.parent / "kafka_digest", folder)
-    ended, result = submit_job(folder, documents, package, spark_jars(), conf={"spark.log.level": "WARN", **conf})
+    settings = {"spark.log.level": "WARN", **conf, **place.conf}
+    ended, result = submit_job(
+        folder, documents, package, spark_jars(), conf=settings, master=place.master, environment=place.environment
+    )
     ended.check_returncode()
     document = json.loads(result.read_text())
     assert all(found["equal"] for found in document["topics"] or document["partitions"])

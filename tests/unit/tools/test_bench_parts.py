@@ -16,14 +16,14 @@ from bench.__main__ import main, measured
 from bench.figures import figures_of
 from bench.measuring import Cost
 from bench.sizes import QUICK
-from bench.validation import levels, shapes, submitting, translating
+from bench.validation import levels, on_yarn, shapes, submitting, translating
 
 
 def each_once(arms: Mapping[str, Callable[[], object]], runs: int) -> dict[str, Cost]:
-    """Call each arm once, as if each took a second."""
+    """Call each arm once, as if each took a second, and a half with few records."""
     for arm in arms.values():
         arm()
-    return dict.fromkeys(arms, Cost(1.0, 1.0))
+    return {name: Cost(*[0.5 if name.endswith("few") else 1.0] * 2) for name in arms}
 
 
 @pytest.fixture(autouse=True)
@@ -34,21 +34,22 @@ def no_clusters(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     replaced: dict[str, Any] = {
         "two_clusters": lambda: nullcontext((tmp_path, {"source": "s", "target": "t"})),
         "spark_session": lambda: nullcontext(None),
+        "_yarn": lambda folder: nullcontext(submitting.LOCAL),
         "fill": lambda sides, topics: None,
         "interleaved": each_once,
         "Arms": work,
         "Translating": work,
-        "_submit": lambda *arguments: None,
+        "submit": lambda *arguments, **others: None,
         "shuffled_bytes": lambda arms: 10,
         "worker_peak_bytes": lambda: 175e6,
     }
-    for module in (levels, shapes, submitting, translating):
+    for module in (levels, on_yarn, shapes, submitting, translating):
         for name, value in replaced.items():
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, value)
 
 
-@pytest.mark.parametrize("part", ["validation", "shapes", "translation", "submission"])
+@pytest.mark.parametrize("part", ["validation", "shapes", "translation", "submission", "yarn"])
 def test_part_yields_each_of_its_figures(part: str) -> None:
     """Every figure compares arms that were measured."""
     assert {figure.name for figure in figures_of(part)} == {row.name for row in measured(part, QUICK[part])}
