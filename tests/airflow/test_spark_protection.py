@@ -537,10 +537,18 @@ def test_application_that_outlives_its_submission_is_ended(
 def test_job_that_does_not_begin_is_a_finding(
     world: World, submitting: Submitting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A job without a word within its time is stopped, and the finding says in which state its application waits."""
+    """A job without a word within its time is stopped, and the finding says in which state its application waits.
+
+    The task waits for YARN's answer, because a container that ends with it would end YARN's client too.
+    """
     on_yarn(world, monkeypatch, "client")
-    is_asked = threading.Event()
-    monkeypatch.setattr(spark_submission, "ask_to_end", lambda *_: is_asked.set())
+    is_asked, awaited = threading.Event(), list[float]()
+
+    def ask(_application: str, _home: str) -> Callable[[float], None]:
+        is_asked.set()
+        return awaited.append
+
+    monkeypatch.setattr(spark_submission, "ask_to_end", ask)
     monkeypatch.setattr(airflow_settings, "spark_start_limit_s", lambda: 0.01)
     submitting.code = 143
 
@@ -550,3 +558,4 @@ def test_job_that_does_not_begin_is_a_finding(
 
     submitting.output = waiting()  # type: ignore[assignment]
     world.refuses("validate_topics", match="SPARK_NO_RESOURCES · the Spark job: .*application_1_2 is ACCEPTED")
+    assert [spark_submission.ENDS_WITHIN_S] == awaited

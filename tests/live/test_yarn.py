@@ -153,10 +153,10 @@ def test_queue_without_resources_is_a_finding(yarn: Yarn, tmp_path: Path, queue:
         yarn, tmp_path, request_of(["orders"]), {"deploy-mode": mode, "queue": queue}, **{START_LIMIT: "120"}
     ) as task:
         assert task.ended() != 0
+        assert_nothing_is_left(yarn, task)
 
     assert "SPARK_NO_RESOURCES" in task.log
     assert "application_" in task.log
-    assert_nothing_is_left(yarn, task)
 
 
 @pytest.fixture(scope="module")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
 
 from kafka_migration.adapters.system.yarn_application import ask_to_end, kill_command
+from tests.waiting import wait_until
 
 
 def program(path: Path, text: str = "") -> Path:
@@ -38,3 +41,18 @@ def test_machine_without_a_client_says_what_may_run(
     ask_to_end("application_1_2", None)
 
     assert "application_1_2 may still run" in caplog.text
+
+
+def test_answer_is_awaited_for_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A task that has time waits until YARN's client has ended, but not for one that does not end."""
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    program(tmp_path / "bin" / "yarn", f"touch {tmp_path / 'asked'}")
+    ask_to_end("application_1_2", None)(60)
+
+    assert (tmp_path / "asked").exists()
+
+    program(tmp_path / "bin" / "yarn", f"echo $$ > {tmp_path / 'pid'}; exec sleep 600")
+    await_answer = ask_to_end("application_1_2", None)
+    wait_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().endswith("\n"))
+    await_answer(0.01)
+    os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)

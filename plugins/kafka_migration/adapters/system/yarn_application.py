@@ -5,6 +5,9 @@ from __future__ import annotations
 import logging
 import shutil
 import subprocess
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 log = logging.getLogger(__name__)
@@ -22,19 +25,19 @@ def kill_command(application: str, spark_home: str | None) -> list[str]:
     return [str(own), _CLIENT, *arguments] if own and own.is_file() else []
 
 
-def ask_to_end(application: str, spark_home: str | None) -> None:
-    """Ask YARN to end an application, without waiting for its answer.
+def ask_to_end(application: str, spark_home: str | None) -> Callable[[float], None]:
+    """Ask YARN to end an application; return what waits for its answer, at most for so many seconds.
 
     Airflow ends a killed task within seconds, in which Java may not even start. So the client is a process of its own,
-    which outlives the task.
+    which outlives the task where the machine or the container outlives it.
     """
     command = kill_command(application, spark_home)
     if not command:
         log.warning("%s may still run: this machine has neither the command yarn nor spark-class.", application)
-        return
+        return _no_wait
     log.info("YARN is asked to end %s.", application)
     try:
-        subprocess.Popen(
+        client = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -43,3 +46,14 @@ def ask_to_end(application: str, spark_home: str | None) -> None:
         )
     except OSError as error:
         log.warning("%s may still run: %s.", application, error)
+        return _no_wait
+    return partial(_wait, client)
+
+
+def _wait(client: subprocess.Popen[bytes], limit_s: float) -> None:
+    with suppress(subprocess.TimeoutExpired):
+        client.wait(limit_s)
+
+
+def _no_wait(_limit_s: float) -> None:
+    """Wait for no client."""

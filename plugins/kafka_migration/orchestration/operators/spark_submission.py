@@ -86,6 +86,7 @@ class SparkSubmission(SparkSubmitOperator):
         self._has_begun = threading.Event()
         self._is_starved = False
         self._ends_by = math.inf
+        self._await_yarn: Callable[[float], None] | None = None
         self._home: str | None = None
         # Each question may start Java.
         self._versions = cache(spark_versions)
@@ -112,7 +113,7 @@ class SparkSubmission(SparkSubmitOperator):
             return False
         if self._ends_by == math.inf:
             self._ends_by = time.monotonic() + ENDS_WITHIN_S
-            ask_to_end(yarn.application, self._home)
+            self._await_yarn = ask_to_end(yarn.application, self._home)
         return time.monotonic() < self._ends_by
 
     def _get_hook(self) -> SparkSubmitHook:
@@ -247,6 +248,9 @@ class SparkSubmission(SparkSubmitOperator):
         log = self._spark_log
         yarn = log.yarn if log else YarnReport()
         if self._is_starved:
+            # The task has time, and a container might end with it, and the client with the container.
+            if self._await_yarn is not None:
+                self._await_yarn(ENDS_WITHIN_S)
             return no_resources_finding(target, yarn, settings.spark_start_limit_s())
         return failure_finding(log.last_said if log else "", code, yarn)
 
