@@ -516,7 +516,12 @@ def test_application_that_outlives_its_submission_is_ended(
     """A killed task asks YARN itself, once, to end an application whose driver does not end with `spark-submit`."""
     on_yarn(world, monkeypatch, mode)
     asked: list[str] = []
-    monkeypatch.setattr(spark_submission, "ask_to_end", lambda application, _binary: asked.append(application))
+
+    def ask(application: str, _home: str) -> Callable[[float], None]:
+        asked.append(application)
+        return lambda _: None
+
+    monkeypatch.setattr(spark_submission, "ask_to_end", ask)
     operator = world.task("validate_topics")
     submitting.code = 143
 
@@ -555,6 +560,7 @@ def test_job_that_does_not_begin_is_a_finding(
     def waiting() -> Iterator[str]:
         yield "26/11/28 20:48:32 INFO Client: Application report for application_1_2 (state: ACCEPTED)"
         assert is_asked.wait(60)
+        yield "26/11/28 20:50:32 INFO Client: Application report for application_1_2 (state: KILLED)"
 
     submitting.output = waiting()  # type: ignore[assignment]
     world.refuses("validate_topics", match="SPARK_NO_RESOURCES · the Spark job: .*application_1_2 is ACCEPTED")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -35,13 +36,14 @@ class BroughtSpark:
 
     @classmethod
     def made_in(cls, folder: Path) -> BroughtSpark:
-        """Run the commands; the folder is in the place of HDFS, and this Python in that of the nodes'."""
+        """Run the commands; the folder is in the place of HDFS, and a copy of this Python in that of the nodes'."""
+        _copy_python(folder / "validation" / "python")
         hdfs = folder / "bin" / "hdfs"
         hdfs.parent.mkdir()
         hdfs.write_text(HDFS.format(folder=folder))
         hdfs.chmod(0o755)
         commands = "".join(_documented("sh")).replace("/opt/validation", str(folder / "validation"))
-        commands = re.sub(r"python3(\.11)? -m", f"{sys.executable} -m", commands)
+        commands = re.sub(r"(?<!/)python3 -m", f"{sys.executable} -m", commands)
         environment = {**os.environ, "PATH": f"{hdfs.parent}:{os.environ['PATH']}"}
         # The variables that the last block exports are for Airflow.
         ended = subprocess.run(
@@ -67,6 +69,13 @@ class BroughtSpark:
         if mode == "cluster":
             del extra["spark.pyspark.driver.python"]
         return extra
+
+
+def _copy_python(folder: Path) -> None:
+    """Copy this Python without its libraries, as an archive of a whole Python has it."""
+    ignored = shutil.ignore_patterns("site-packages", "test", "__pycache__")
+    shutil.copytree(sys.base_prefix, folder, symlinks=True, ignore=ignored)
+    subprocess.run([folder / "bin" / "python3", "-m", "ensurepip"], check=True, capture_output=True)
 
 
 def _documented(language: str) -> list[str]:

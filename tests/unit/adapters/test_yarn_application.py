@@ -38,8 +38,8 @@ def test_machine_without_a_client_says_what_may_run(
 ) -> None:
     """Without a client the log names the application that may still run."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    ask_to_end("application_1_2", None)
 
+    assert ask_to_end("application_1_2", None) is None
     assert "application_1_2 may still run" in caplog.text
 
 
@@ -47,12 +47,15 @@ def test_answer_is_awaited_for_a_time(tmp_path: Path, monkeypatch: pytest.Monkey
     """A task that has time waits until YARN's client has ended, but not for one that does not end."""
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
     program(tmp_path / "bin" / "yarn", f"touch {tmp_path / 'asked'}")
-    ask_to_end("application_1_2", None)(60)
+    await_answer = ask_to_end("application_1_2", None)
+    assert await_answer
+    await_answer(60)
 
     assert (tmp_path / "asked").exists()
 
     program(tmp_path / "bin" / "yarn", f"echo $$ > {tmp_path / 'pid'}; exec sleep 600")
     await_answer = ask_to_end("application_1_2", None)
+    assert await_answer
     wait_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().endswith("\n"))
     await_answer(0.01)
     os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)

@@ -23,7 +23,7 @@ def each_once(arms: Mapping[str, Callable[[], object]], runs: int) -> dict[str, 
     """Call each arm once, as if each took a second, and a half with few records."""
     for arm in arms.values():
         arm()
-    return {name: Cost(*[0.5 if name.endswith("few") else 1.0] * 2) for name in arms}
+    return {name: Cost(0.5, 0.5) if name.endswith("few") else Cost(1.0, 1.0) for name in arms}
 
 
 @pytest.fixture(autouse=True)

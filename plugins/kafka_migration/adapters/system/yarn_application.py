@@ -25,8 +25,10 @@ def kill_command(application: str, spark_home: str | None) -> list[str]:
     return [str(own), _CLIENT, *arguments] if own and own.is_file() else []
 
 
-def ask_to_end(application: str, spark_home: str | None) -> Callable[[float], None]:
+def ask_to_end(application: str, spark_home: str | None) -> Callable[[float], None] | None:
     """Ask YARN to end an application; return what waits for its answer, at most for so many seconds.
+
+    Returns `None` if this machine cannot ask, and says so in the log.
 
     Airflow ends a killed task within seconds, in which Java may not even start. So the client is a process of its own,
     which outlives the task where the machine or the container outlives it.
@@ -34,7 +36,7 @@ def ask_to_end(application: str, spark_home: str | None) -> Callable[[float], No
     command = kill_command(application, spark_home)
     if not command:
         log.warning("%s may still run: this machine has neither the command yarn nor spark-class.", application)
-        return _no_wait
+        return None
     log.info("YARN is asked to end %s.", application)
     try:
         client = subprocess.Popen(
@@ -46,14 +48,10 @@ def ask_to_end(application: str, spark_home: str | None) -> Callable[[float], No
         )
     except OSError as error:
         log.warning("%s may still run: %s.", application, error)
-        return _no_wait
+        return None
     return partial(_wait, client)
 
 
 def _wait(client: subprocess.Popen[bytes], limit_s: float) -> None:
     with suppress(subprocess.TimeoutExpired):
         client.wait(limit_s)
-
-
-def _no_wait(_limit_s: float) -> None:
-    """Wait for no client."""

@@ -84,7 +84,8 @@ class SparkSubmission(SparkSubmitOperator):
         self._heard: Callable[[str], None] = unheard
         self._letters: DriverLetters | None = None
         self._has_begun = threading.Event()
-        self._is_starved = False
+        # What YARN had said when the job was given up; what it says later is the answer to the request to end it.
+        self._given_up: YarnReport | None = None
         self._ends_by = math.inf
         self._await_yarn: Callable[[float], None] | None = None
         self._home: str | None = None
@@ -98,7 +99,7 @@ class SparkSubmission(SparkSubmitOperator):
             self._letters.end()
         is_ending = self._ask_yarn()
         # Without a hook, the provider would create one before `submit` has set everything, and submit with it.
-        if self._hook is not None and not (is_ending and self._letters is not None):
+        if self._hook is not None and not is_ending:
             # Otherwise the provider would end nothing but the application, with means that a worker may not have.
             self._hook._yarn_application_id = None
             super().on_kill()
@@ -106,15 +107,20 @@ class SparkSubmission(SparkSubmitOperator):
     def _ask_yarn(self) -> bool:
         """Ask YARN once to end an application that does not end with its driver; return whether it may take its time.
 
-        In deploy mode `cluster`, `spark-submit` then ends by itself, and removes what it has shipped.
+        `spark-submit` then ends by itself, and removes what it has shipped.
         """
-        yarn = self._spark_log.yarn if self._spark_log else YarnReport()
+        yarn = self._yarn
         if not yarn.may_run or (self._letters is None and self._has_begun.is_set()):
             return False
         if self._ends_by == math.inf:
             self._ends_by = time.monotonic() + ENDS_WITHIN_S
             self._await_yarn = ask_to_end(yarn.application, self._home)
-        return time.monotonic() < self._ends_by
+        return self._await_yarn is not None and time.monotonic() < self._ends_by
+
+    @property
+    def _yarn(self) -> YarnReport:
+        """What YARN has said of the application."""
+        return self._spark_log.yarn if self._spark_log else YarnReport()
 
     def _get_hook(self) -> SparkSubmitHook:
         hook = super()._get_hook()
@@ -126,9 +132,9 @@ class SparkSubmission(SparkSubmitOperator):
 
     def give_up(self) -> None:
         """Stop a job that has not begun within its time."""
-        if not self._is_starved:
+        if self._given_up is None:
             self.log.warning("The Spark job has not begun within its time. It is being stopped.")
-        self._is_starved = True
+            self._given_up = self._yarn
         self.on_kill()
 
     def stop(self) -> None:
@@ -228,7 +234,7 @@ class SparkSubmission(SparkSubmitOperator):
             if not code:
                 raise
             self._remove_letters(code)
-            if self.is_killed and not self._is_starved:
+            if self.is_killed and self._given_up is None:
                 raise AirflowException(
                     f"spark-submit ended with code {code}: it was stopped. Nothing was judged."
                 ) from None
@@ -245,14 +251,12 @@ class SparkSubmission(SparkSubmitOperator):
 
     def _finding(self, target: SparkTarget, code: str) -> Finding:
         """Return why the job gave no result."""
-        log = self._spark_log
-        yarn = log.yarn if log else YarnReport()
-        if self._is_starved:
+        if self._given_up is not None:
             # The task has time, and a container might end with it, and the client with the container.
             if self._await_yarn is not None:
                 self._await_yarn(ENDS_WITHIN_S)
-            return no_resources_finding(target, yarn, settings.spark_start_limit_s())
-        return failure_finding(log.last_said if log else "", code, yarn)
+            return no_resources_finding(target, self._given_up, settings.spark_start_limit_s())
+        return failure_finding(self._spark_log.last_said if self._spark_log else "", code, self._yarn)
 
 
 def _java_settings(target: SparkTarget, job: SparkJob, own: Mapping[str, str]) -> dict[str, str]:
