@@ -1,4 +1,4 @@
-"""Runs docker, docker-compose and debootstrap, and measures their time."""
+"""Runs docker, Compose and debootstrap, and measures their time."""
 
 from __future__ import annotations
 

@@ -57,12 +57,12 @@ class Project:
     variables: Mapping[str, str] = field(default_factory=dict)
 
     def compose(self, *arguments: str, timeout_s: float = 120, stdin: str | None = None) -> str:
-        """Return what `docker-compose …` printed."""
+        """Return what `docker compose …` printed."""
         command = (*compose_command(self.engine.docker), "-p", self.name, *arguments)
         return run(command, timeout_s, environment=self.environment(), folder=self.folder, stdin=stdin)
 
     def environment(self) -> dict[str, str]:
-        """Return docker-compose's environment: the file's variables come from `.env`, not from the caller."""
+        """Return Compose's environment: the file's variables come from `.env`, not from the caller."""
         asked = set(re.findall(r"\$\{(\w+)", (self.folder / FILE).read_text()))
         kept = {name: value for name, value in self.engine.environment.items() if name not in asked}
         return {**kept, **self.variables}
@@ -140,18 +140,20 @@ class Project:
 
 
 def compose_command(docker: str) -> tuple[str, ...]:
-    """Return `docker-compose` if it is installed, else `docker compose`.
+    """Return `docker compose` (version 2) if it is installed, else `docker-compose`.
 
     Raises:
         NotPossibleHere: neither is installed.
     """
-    single = found("docker-compose")
-    if single:
-        return (single,)
     try:
         run((docker, "compose", "version"), 30)
     except ComposeTestFailed as error:
-        raise NotPossibleHere("docker-compose is not installed. On Debian: apt-get install docker-compose") from error
+        single = found("docker-compose")
+        if single is None:
+            raise NotPossibleHere(
+                "Docker Compose is not installed. On Debian: apt-get install docker-compose"
+            ) from error
+        return (single,)
     return (docker, "compose")
 
 

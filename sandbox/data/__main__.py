@@ -19,7 +19,7 @@ from sandbox.state import FILE_NAME, SandboxState
 WANTED = {topic.name for topic in (*TOPICS, CLICKS)}
 HALF_FILLED = (
     "filling the source was interrupted, so it holds only part of the demo's data. Start again: make down, make up; "
-    "in containers: docker-compose down, docker volume rm <project>_kafka-source, docker-compose up -d"
+    "in containers: docker compose down, docker volume rm <project>_kafka-source, docker compose up -d"
 )
 
 

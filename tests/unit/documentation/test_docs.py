@@ -56,7 +56,7 @@ def test_commands_of_the_command_line_exist(path: Path) -> None:
 
 
 # What may stand before a command: spaces, variables, the container or the folder in which it runs.
-_CALLED_BY = re.compile(r"^\s*(?:[A-Z_]+=\S+ )*(?:docker-compose exec (?:-T )?\S+ )?(?:\.venv/bin/)?")
+_CALLED_BY = re.compile(r"^\s*(?:[A-Z_]+=\S+ )*(?:docker compose exec (?:-T )?\S+ )?(?:\.venv/bin/)?")
 
 
 def shown_commands(program: str) -> list[list[str]]:

@@ -52,6 +52,18 @@ def test_a_machine_without_compose_is_refused(monkeypatch: pytest.MonkeyPatch) -
         project.compose_command("false")
 
 
+@pytest.mark.parametrize(
+    ("version_2", "chosen"), [("true", ("true", "compose")), ("false", ("/usr/bin/docker-compose",))]
+)
+def test_version_2_of_compose_is_preferred(
+    monkeypatch: pytest.MonkeyPatch, version_2: str, chosen: tuple[str, ...]
+) -> None:
+    """The test runs with `docker compose` where it is installed, else with `docker-compose`."""
+    monkeypatch.setattr(project, "found", lambda name: f"/usr/bin/{name}")
+
+    assert chosen == project.compose_command(version_2)
+
+
 def test_a_failed_command_tells_the_end_of_its_output() -> None:
     """The text has the last output of a command, errors included."""
     with pytest.raises(ComposeTestFailed, match="ended with 7:\nout\nwhy"):
