@@ -72,7 +72,8 @@ def assert_nothing_is_left(yarn: Yarn, task: Task) -> None:
     read = canaries.look_below(yarn.cluster.folder) + canaries.look_below(task.folder)
 
     assert set() == canaries.hits
-    assert read > 20
+    # Without a container there are only the files of YARN itself and of the task.
+    assert read > 8
 
 
 @pytest.mark.parametrize("mode", MODES)
