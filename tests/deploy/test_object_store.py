@@ -1,28 +1,21 @@
 """Evidence and ledger in an object store, with tasks that find nothing of each other on their disk.
 
-The store is moto's S3 server, a double: no S3 can be had here. It speaks to Airflow's provider (s3fs) and to
-Spark's own client (s3a) alike. Fresh disks are what KubernetesExecutor and CeleryExecutor give tasks.
+Fresh disks are what KubernetesExecutor and CeleryExecutor give tasks.
 """
 
 from __future__ import annotations
 
-import json
-import subprocess
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from sandbox import jars
-from sandbox.parts import free_ports
 from tests.deploy.conftest import Clusters
 from tests.deploy.stock import StockAirflow
-from tests.waiting import wait_until
+from tests.object_store import ObjectStore, object_store
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign]
 
-S3A = "s3a-3.4.1"
 # A plugin of Airflow that looks at, and empties, the task's disk after each task.
 FRESH_DISK = """\
 import shutil, sys
@@ -50,61 +43,32 @@ class FreshDisk(AirflowPlugin):
 
 
 @pytest.fixture
-def object_store(installed: StockAirflow, tmp_path: Path) -> Iterator[str]:
-    """An S3 server with an empty bucket `proofs`; its address."""
+def store(installed: StockAirflow, tmp_path: Path) -> Iterator[ObjectStore]:
+    """An S3 server with an empty bucket."""
     # Their own pins do not go with the lock file's.
     installed.install("apache-airflow-providers-amazon[s3fs]", "moto[server]", is_locked=False)
-    (port,) = free_ports(1)
-    server = str(installed.venv / "bin" / "moto_server")
-    with (tmp_path / "moto.log").open("w") as log:
-        process = subprocess.Popen([server, "-H", "127.0.0.1", "-p", str(port)], stdout=log, stderr=log)
-    address = f"http://127.0.0.1:{port}"
-    try:
-        wait_until(lambda: "Running on" in (tmp_path / "moto.log").read_text(), 120, "the S3 server to run")
-        with urllib.request.urlopen(urllib.request.Request(f"{address}/proofs", method="PUT"), timeout=30) as reply:
-            assert 200 == reply.status
-        yield address
-    finally:
-        process.terminate()
-        process.wait(30)
+    with object_store([str(installed.venv / "bin" / "moto_server")], tmp_path / "moto.log") as running:
+        yield running
 
 
-def in_object_store(installed: StockAirflow, clusters: Clusters, address: str, folder: Path) -> StockAirflow:
+def in_object_store(installed: StockAirflow, clusters: Clusters, store: ObjectStore, folder: Path) -> StockAirflow:
     """Return an Airflow whose evidence lies in the bucket, and whose tasks have a disk of their own each."""
-    jars.ensure_sets([S3A], print)
     home, disk, notes = folder / "home", folder / "disk", folder / "notes"
     for made in (disk, home / "dags", home / "plugins", home / "include" / "migrations"):
         made.mkdir(parents=True)
     (home / "plugins" / "fresh_disk.py").write_text(FRESH_DISK.format(disk=str(disk), notes=str(notes)))
-    (home / "spark-defaults.conf").write_text(
-        f"spark.hadoop.fs.s3a.endpoint {address}\nspark.hadoop.fs.s3a.path.style.access true\n"
-        "spark.hadoop.fs.s3a.endpoint.region us-east-1\n"
-    )
     known = clusters.connections()
-    s3a = ",".join(str(jar) for jar in sorted(jars.jar_set(S3A).libs.glob("*.jar")))
-    extra = {"endpoint_url": address, "region_name": "us-east-1"}
-    airflow = installed.with_home(
-        home,
-        **{
-            **known,
-            "TMPDIR": str(disk),
-            "SPARK_CONF_DIR": str(home),
-            "AWS_ACCESS_KEY_ID": "test",
-            "AWS_SECRET_ACCESS_KEY": "test",
-            "AIRFLOW_CONN_AWS_DEFAULT": json.dumps({"conn_type": "aws", "extra": extra}),
-            "AIRFLOW__KAFKA_MIGRATION__EVIDENCE_ROOT": "s3://aws_default@proofs/kafka",
-            "AIRFLOW__KAFKA_MIGRATION__SPARK_JARS": f"{known['AIRFLOW__KAFKA_MIGRATION__SPARK_JARS']},{s3a}",
-        },
-    )
+    stored = store.environment(home, known["AIRFLOW__KAFKA_MIGRATION__SPARK_JARS"])
+    airflow = installed.with_home(home, **{**known, **stored, "TMPDIR": str(disk)})
     (home / "dags" / "migrations.py").write_text((installed.home / "dags" / "migrations.py").read_text())
     return airflow
 
 
 def test_nothing_passes_from_task_to_task_but_through_the_store(
-    installed: StockAirflow, clusters: Clusters, object_store: str, tmp_path: Path
+    installed: StockAirflow, clusters: Clusters, store: ObjectStore, tmp_path: Path
 ) -> None:
     """Evidence, ledger, Spark's request and result live in the bucket; no task leaves a file, and none needs one."""
-    airflow = in_object_store(installed, clusters, object_store, tmp_path)
+    airflow = in_object_store(installed, clusters, store, tmp_path)
 
     clusters.migrate(airflow, "deployed-s3", "kafka-migration")
 
