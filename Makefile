@@ -131,11 +131,17 @@ kerberos-client: bootstrap ## Build confluent-kafka with Kerberos into .cache/ke
 # Lock files name no index and no path, so they can be used on any machine.
 COMPILE := .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url
 
+# The lock file of CeleryExecutor adds to requirements.lock: what is there is not in it. botocore asks for an older
+# python-dateutil than Airflow, and works with Airflow's.
+OTHERS_THAN_LOCKED = $(shell sed -n 's/^\([a-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock)
+
 .PHONY: lock
 lock: bootstrap ## Update requirements.lock and the lock files of the images from pyproject.toml
 	@$(COMPILE) --extra dev --extra postgres pyproject.toml -o requirements.lock
 	@$(COMPILE) requirements-build.in -o requirements-build.txt
 	@$(COMPILE) requirements-docs.in -o requirements-docs.txt
+	@echo python-dateutil | $(COMPILE) --no-header -c requirements.lock --override - $(OTHERS_THAN_LOCKED) \
+		requirements-celery.in -o requirements-celery.txt
 	@$(COMPILE) -c requirements.lock --extra postgres --extra statsd pyproject.toml -o docker/requirements-airflow.lock
 	@$(COMPILE) -c requirements.lock docker/requirements-spark.in -o docker/requirements-spark.lock
 

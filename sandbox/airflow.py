@@ -32,7 +32,7 @@ _MIGRATE_TIMEOUT_S = 600
 # With this variable each task imports everything itself, as in other deployments.
 COLD_TASKS = {"SANDBOX_COLD_TASKS": "1"}
 # Otherwise Airflow looks up its host name in the DNS, which takes seconds on some machines.
-_HOSTNAME_MODULE = '''"""The host name that Airflow records for its processes."""
+HOSTNAME_MODULE = '''"""The host name that Airflow records for its processes."""
 
 import importlib
 import os
@@ -40,24 +40,25 @@ import pkgutil
 import sys
 
 
+def load() -> None:
+    """Import what the tasks would import: a task is a fork of a worker, and needs a fraction of the processor time."""
+    import airflow.sdk.execution_time.task_runner
+    import kafka_migration.airflow_adapters.checked_airflow
+    import kafka_migration.orchestration.dag.building
+    import kafka_migration.orchestration.operators.spark_submission
+    import kafka_migration.orchestration.task.context
+    from kafka_migration import steps
+    from kafka_migration.orchestration import triggers
+
+    for package in (steps, triggers):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
+
+
 def loopback() -> str:
-    """Return the only address the sandbox listens on.
-
-    The scheduler asks for it before it forks its workers. It then imports what the tasks would import: a task is a fork
-    of a worker, and needs a fraction of the processor time.
-    """
+    """Return the only address the sandbox listens on. The scheduler asks for it before it forks its workers."""
     if sys.argv[1:2] == ["scheduler"] and "SANDBOX_COLD_TASKS" not in os.environ:
-        import airflow.sdk.execution_time.task_runner
-        import kafka_migration.airflow_adapters.checked_airflow
-        import kafka_migration.orchestration.dag.building
-        import kafka_migration.orchestration.operators.spark_submission
-        import kafka_migration.orchestration.task.context
-        from kafka_migration import steps
-        from kafka_migration.orchestration import triggers
-
-        for package in (steps, triggers):
-            for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-                importlib.import_module(module.name)
+        load()
     return "127.0.0.1"
 '''
 
@@ -112,7 +113,7 @@ class Airflow:
     def write_home(self) -> None:
         """Write the files that Airflow's configuration names: the password file and the host name module."""
         (self.home / "config").mkdir(parents=True)
-        (self.home / "config" / "sandbox_hostname.py").write_text(_HOSTNAME_MODULE)
+        (self.home / "config" / "sandbox_hostname.py").write_text(HOSTNAME_MODULE)
         write_private(self._passwords, json.dumps({USER: self.password}))
 
     def prepare_database(self, environment: Mapping[str, str], logs: Path) -> None:

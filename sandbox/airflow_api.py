@@ -280,6 +280,10 @@ class AirflowApi:
             if task["start_date"]
         }
 
+    def hosts(self, dag_id: str, run_id: str) -> dict[str, str]:
+        """Return {task: host name of the worker of its last try} of the tasks of a run that have started."""
+        return {task["task_id"]: task["hostname"] for task in self._tasks(dag_id, run_id) if task["hostname"]}
+
     def confs(self, dag_id: str) -> dict[str, dict[str, Any]]:
         """Return {run id: what its form said} of a DAG's runs, the oldest first."""
         return {run["dag_run_id"]: run["conf"] for run in self._runs(dag_id)}

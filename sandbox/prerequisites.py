@@ -23,7 +23,11 @@ SYSTEM_FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/sbin")
 POLICY_FILE = Path("/usr/sbin/policy-rc.d")
 POLICY_MARK = "# Of kafka-migration's sandbox, while it installs packages; process "
 # The services of packages of which only the programs are needed.
-UNITS = {"openssh-server": ("ssh.service", "ssh.socket"), "prometheus": ("prometheus.service",)}
+UNITS = {
+    "openssh-server": ("ssh.service", "ssh.socket"),
+    "prometheus": ("prometheus.service",),
+    "redis-server": ("redis-server.service",),
+}
 APT_TIMEOUT_S = 900
 
 

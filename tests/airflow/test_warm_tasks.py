@@ -19,7 +19,7 @@ IMPORTED = ("kafka_migration.orchestration.dag.building", "kafka_migration.steps
 def module() -> Any:
     """The module that the sandbox writes for Airflow."""
     made = ModuleType("sandbox_hostname")
-    exec(sandbox_airflow._HOSTNAME_MODULE, made.__dict__)
+    exec(sandbox_airflow.HOSTNAME_MODULE, made.__dict__)
     return made
 
 

@@ -15,7 +15,7 @@ from kafka_migration.airflow_adapters.deployed_airflow import RESUMES_TASKS_WITH
 from sandbox.airflow_api import AirflowApi, AirflowApiError
 from sandbox.data.asking import asked
 from sandbox.data.reading import partitions_of
-from tests.live.migrations import LiveMigration
+from tests.live.migrations import RUN_TIMEOUT_S, LiveMigration
 from tests.waiting import ASKING_AIRFLOW_S, wait_until
 
 # The state of a task that asks for approval.
@@ -107,7 +107,7 @@ def awaiting(migration: LiveMigration, mode: str = "cutover", **conf: object) ->
 
 def wait_for_question(migration: Watched, run_id: str) -> None:
     """Return once a cutover has asked for approval."""
-    wait_until(_waiting(migration, run_id, "approve", ASKING), 400, "the question", ASKING_AIRFLOW_S)
+    wait_until(_waiting(migration, run_id, "approve", ASKING), RUN_TIMEOUT_S, "the question", ASKING_AIRFLOW_S)
 
 
 def decide(api: AirflowApi, migration: Watched, run_id: str, option: str) -> None:

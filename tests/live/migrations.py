@@ -205,11 +205,16 @@ class LiveMigration:
 
         wait_until(is_there, 240, f"{task_id} in {sorted(wanted)}", ASKING_AIRFLOW_S)
 
+    @property
+    def evidence_root(self) -> Path:
+        """Where evidence and ledger are."""
+        return Path(self._sandbox.state.evidence_root)
+
     def evidence(self, run_id: str, attempt: int = 1) -> RunEvidence:
         """Return the evidence of a run's attempt; the schedule's and a backfill's runs are of the nightly DAG."""
         dag_id = self.nightly_dag_id if run_id.startswith(("scheduled__", "backfill__")) else self.dag_id
         identity = RunIdentity(dag_id, run_id, attempt)
-        return RunEvidence(Path(self._sandbox.state.evidence_root), self.name, identity)
+        return RunEvidence(self.evidence_root, self.name, identity)
 
     def document(self, run_id: str, attempt: int = 1) -> dict[str, Any]:
         """Return the `run.json` of a run's attempt."""
@@ -233,17 +238,17 @@ class LiveMigration:
             pids.extend([] if pid is None else [pid])
             return bool(pids)
 
-        wait_until(runs, 400, f"{task_id} to run")
+        wait_until(runs, RUN_TIMEOUT_S, f"{task_id} to run")
         return pids[0]
 
     @property
     def ledger(self) -> Ledger:
         """The migration's ledger."""
-        return LedgerStore(Path(self._sandbox.state.evidence_root), self.name).read()
+        return LedgerStore(self.evidence_root, self.name).read()
 
     def ledger_entries(self, kind: str = "") -> list[dict[str, Any]]:
         """Return the ledger's entries of one kind, or all but those with which each run begins and ends."""
-        folder = LedgerStore(Path(self._sandbox.state.evidence_root), self.name).folder
+        folder = LedgerStore(self.evidence_root, self.name).folder
         entries = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
         of_each_run = {"reserved", "reported"}
         return [entry for entry in entries if entry["kind"] == kind or (not kind and entry["kind"] not in of_each_run)]
