@@ -109,7 +109,8 @@ def test_the_connections_of_the_installation_page_are_accepted() -> None:
     for connection in connections:
         if connection["conn_type"] == "kafka":
             java_properties("shop_source", connection["extra"])
-    assert {"http", "kafka", "ssh", "spark"} == {connection["conn_type"] for connection in connections}
+    known = {"aws", "google_cloud_platform", "http", "kafka", "spark", "ssh", "wasb"}
+    assert known == {connection["conn_type"] for connection in connections}
 
 
 def test_the_migration_file_of_the_installation_page_is_valid() -> None:
