@@ -26,6 +26,7 @@ PROGRAMS = {
     "git": ("git", "what a copy of this checkout contains"),
     "openssl": ("openssl", "the documented way from key stores to PEM"),
     "promtool": ("prometheus", "the alarm rules and the expressions of the dashboard"),
+    "redis-cli": ("redis-tools", "CeleryExecutor, whose messages are delivered twice"),
     "redis-server": ("redis-server", "CeleryExecutor"),
     "shellcheck": ("shellcheck", "the shell scripts"),
     "ss": ("iproute2", "the addresses on which the sandbox listens"),

@@ -24,6 +24,7 @@ from tests.object_store import ObjectStore, object_store
 WORKERS = ("worker-1", "worker-2")
 # A message that is not acknowledged for so long is delivered again: of a task that runs longer, and of a lost worker.
 VISIBILITY_S = 20
+ALREADY_RUNS = "Task already running elsewhere"
 # A worker imports it before it forks the processes that run tasks.
 _WORKER_MODULE = '''"""The host name that Airflow records for this worker, and what its tasks import."""
 
@@ -86,6 +87,10 @@ class CeleryWorld:
             kill(child)
         self.workers[name].stop()
         return name
+
+    def said(self, text: str) -> int:
+        """Return how often the workers have logged a text."""
+        return sum((self.folder / f"{name}.log").read_text(errors="replace").count(text) for name in WORKERS)
 
     def stop(self) -> None:
         """Stop the workers."""

@@ -12,7 +12,7 @@ import pytest
 
 from kafka_migration.core.evidence.evidence_documents import Kind, document_name
 from kafka_migration.core.findings.verdict import Verdict
-from tests.live.celery_world import WORKERS, CeleryWorld, StoredMigration, celery_world
+from tests.live.celery_world import ALREADY_RUNS, WORKERS, CeleryWorld, StoredMigration, celery_world
 from tests.live.faults import command_line, descendants
 from tests.live.groups import Offsets, approve, awaiting, commit, committed, ends, read_on, wait_for_question
 from tests.live.invariants import HostSampler, require_complete_copy, require_never_two, require_true_verdict
@@ -151,6 +151,23 @@ def test_workers_lost_in_the_middle(world: CeleryWorld) -> None:
 
     assert set(MIDDLES) == set(losing.result())
     assert dict.fromkeys(MIDDLES, 2) == tries(world, migration, run_id)
+    assert 1 == require_never_two(migration, sampler)
+    require_moved(migration, groups)
+    require_proved(migration)
+
+
+def test_each_try_started_twice_at_once(world: CeleryWorld) -> None:
+    """A second copy of a try, delivered beside the first one, ends without having done anything."""
+    migration, groups = with_groups(world, "celery-twice")
+    before, refused = world.broker.copies, world.said(ALREADY_RUNS)
+
+    with HostSampler(migration) as sampler, world.broker.delivering_twice():
+        run_id = cut_over(world, migration)
+
+    started = len(world.live.api.hosts(migration.dag_id, run_id))
+    assert world.broker.copies - before >= started
+    assert world.said(ALREADY_RUNS) > refused
+    assert {} == tries(world, migration, run_id)
     assert 1 == require_never_two(migration, sampler)
     require_moved(migration, groups)
     require_proved(migration)
