@@ -6,13 +6,17 @@ import errno
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from airflow.sdk.exceptions import AirflowSkipException, TaskDeferred
+from airflow.sdk.io import attach, store
+from fsspec.implementations.memory import MemoryFileSystem  # type: ignore[import-untyped] # fsspec has no types
 
 from kafka_migration.adapters.store import local_files
 from kafka_migration.adapters.store.try_claims import TryClaims
+from kafka_migration.airflow_adapters import airflow_settings as settings
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.run.try_claim import TryClaim
@@ -78,6 +82,23 @@ def test_second_process_puts_back_what_airflow_deleted_for_it(world: World) -> N
     world.try_id = ""
     assert () == world.run.evidence.changes()
     world.do("plan")
+
+
+def test_object_store_gives_a_try_to_one_process(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An object store takes one claim, as long as the process that has it does not leave the try."""
+    monkeypatch.setattr(store, "_STORE_CACHE", {})
+    attach("memory", fs=MemoryFileSystem())
+    root = settings.folder_at(f"memory://{world.root.parent.name}/kafka")
+
+    def claims() -> TryClaims:
+        return TryClaims(root, "shop", world.run.identity, "a-try")
+
+    for number in range(3):
+        first, second, mine = claims(), claims(), replace(ANOTHER, token=f"{number}")
+        assert first.take(mine)
+        assert not second.take(ANOTHER)
+        assert mine == second.first()
+        first.leave()
 
 
 def approving(world: World) -> Callable[[], object]:

@@ -16,8 +16,8 @@ from tests.steps.world import World
 
 __all__ = ["cutover"]
 QUICK, CAMPAIGN = 10, 200
-# A whole run and the next one follow every fourth interleaving, the next task the others.
-WHOLE_EVERY = 4
+# A whole run and the next one follow every tenth interleaving, the next task the others.
+WHOLE_EVERY = 10
 
 
 @pytest.mark.parametrize("interleavings", [QUICK, pytest.param(CAMPAIGN, marks=pytest.mark.campaign)])

@@ -12,7 +12,10 @@ from kafka_migration.core.text.terminal_text import shown
 
 @dataclass(frozen=True, slots=True)
 class TryClaim(Document):
-    """The process that makes a try of a task. `token` is different for each process."""
+    """The process that makes a try of a task.
+
+    `token` is different for each process: an object store that loses a reply takes an equal claim for the same one.
+    """
 
     task: str
     at: str
