@@ -39,3 +39,11 @@ def test_two_copies(
         trial.meet(next(every), found, killed_at=killed_at, believed=believed, whole=whole)
 
     assert (interleavings, 0, 0, 0) == found.row, found
+
+
+def test_page_has_the_figures_of_the_campaign() -> None:
+    """The table of the manual has a row per task, with as many interleavings as the campaign tries, and no fault."""
+    page = Path("docs/concepts/run.md").read_text()
+
+    for task in TASKS:
+        assert f"| `{task}` | {CAMPAIGN} | 0 | 0 | 0 |" in page
