@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,8 +15,6 @@ from kafka_digest.runtime import waiting
 from kafka_digest.runtime.waiting import Ending, task_process
 from kafka_migration.adapters.system.this_machine import own_process
 from tests.waiting import wait_until
-
-NAMES_ITSELF = "from kafka_migration.adapters.system.this_machine import own_process; print(own_process(), flush=True)"
 
 
 @pytest.fixture(autouse=True)
@@ -36,10 +35,9 @@ def test_job_outlives_no_killed_task(ended: threading.Event) -> None:
     """A job whose task was killed without a word cancels its work, also while the dead process is not collected."""
     cancelled = threading.Event()
     session: Any = SimpleNamespace(sparkContext=SimpleNamespace(cancelAllJobs=cancelled.set))
-    command = [sys.executable, "-c", f"{NAMES_ITSELF}; input()"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as task:
-        assert task.stdout
-        over = task_process(task.stdout.readline().strip())
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as task:
+        start = Path(f"/proc/{task.pid}/stat").read_text().rpartition(")")[2].split()[19]
+        over = task_process(f"{task.pid}:{start}")
         assert "" == over()
         with Ending(over, session).watched():
             task.kill()
