@@ -59,7 +59,7 @@ def test_second_process_of_a_try_does_nothing(world: World, task_id: str) -> Non
 
 
 def test_second_process_of_finish_does_nothing(world: World) -> None:
-    """It writes no report, frees no reservation and alerts nobody."""
+    """It writes no report, frees no reservation and sends no alert."""
     sent = with_alerts(world)
     world.do("preflight", "reserve")
     claimed(world)

@@ -178,7 +178,7 @@ class Trial:
 
 
 def is_harmless(error: BaseException | None) -> bool:
-    """Return whether a copy ended in a way that alarms nobody."""
+    """Return whether a copy ended in a way that causes no alarm."""
     return error is None or isinstance(error, Killed) or (isinstance(error, HARMLESS) and not is_alarm(error))
 
 

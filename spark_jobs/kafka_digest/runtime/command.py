@@ -73,7 +73,7 @@ def _code_of(
     clients: dict[str, dict[str, str]],
     letters: Letters | None,
 ) -> int:
-    """Do the work and return the exit code. What fails is told while the session and the letters still exist."""
+    """Do the work and return the exit code. Log a failure while the session and the letters still exist."""
     try:
         tell_place(session)
         check_versions(session)

@@ -67,7 +67,7 @@ def tell(text: str) -> None:
 
 @contextmanager
 def heard_by(hear: Callable[[str], None]) -> Iterator[None]:
-    """Give each line that is told during the body to a function too, without the name of the job."""
+    """Pass each line that the job logs during the body to a function too, without the name of the job."""
     _hearers.append(hear)
     try:
         yield

@@ -107,8 +107,8 @@ def test_driver_of_a_failed_task_is_told_to_end(tmp_path: Path) -> None:
     assert (True, "") == (says["is_over"], says["logins"])
 
 
-def test_driver_notices_that_nobody_waits() -> None:
-    """A number that stands still for the time that the letter names, or no letter at all, means that nobody waits."""
+def test_driver_notices_a_task_that_does_not_wait() -> None:
+    """A task does not wait if its number stands still for the time that the letter names, or if there is no letter."""
     now = [0.0]
     waiting = of_job.Waiting(lambda: now[0])
     beating = {"beat": 1, "lease_s": 60.0, "is_over": False}

@@ -1,4 +1,4 @@
-"""The clock, the login, the name service and this process of the machine on which it runs."""
+"""The clock, the login and the name service of the machine on which this process runs, and its number there."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def service_login() -> str:
 
 
 def own_process() -> str:
-    """Return `PID:START` of this process, which no other process of this machine has, as in `/proc/PID/stat`.
+    """Return `PID:START` of this process, as in `/proc/PID/stat`; no other process of this machine has the same.
 
-    Empty if the machine does not tell it.
+    Empty if `/proc` cannot be read.
     """
     try:
         fields = Path("/proc/self/stat").read_text(errors="replace").rpartition(")")[2].split()

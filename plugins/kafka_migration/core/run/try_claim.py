@@ -28,7 +28,7 @@ class TryClaim(Document):
 
 
 def made_by_another(task: str, first: TryClaim | None) -> Finding:
-    """Return the finding that another process makes this try; `first` is unknown if its claim cannot be read."""
+    """Return the finding that another process makes this try. `first` is `None` if its claim cannot be read."""
     who = str(first) if first else "a process whose claim cannot be read"
     return Finding(
         Code.TRY_RUNS_TWICE,

@@ -55,7 +55,7 @@ class DriverLetters:
 
     @contextmanager
     def exchanged(self) -> Iterator[None]:
-        """Write and read letters during the body. If it fails, a driver that still runs is told to end."""
+        """Write and read letters during the body. If the body fails, tell a driver that still runs to end."""
         is_done = threading.Event()
         thread = threading.Thread(target=self._keep, args=(is_done,), name="letters", daemon=True)
         thread.start()

@@ -15,7 +15,7 @@ _NOISE = re.compile(
     r" WARN (InternalKafkaConsumerPool: Pool exceeds|NativeCodeLoader: |Utils: (Your hostname|Set SPARK_LOCAL_IP)"
     r"|(Admin|Consumer)Config: )"
     r"|^(WARNING: Using incubator|Using Spark's default log4j|Setting (default|Spark) log|To adjust logging)"
-    # The lines of a report of YARN; what matters of them is told in one line.
+    # The lines of a report of YARN. `_note_application` logs one line for them.
     r"|^(client token|diagnostics|ApplicationMaster (host|RPC port)|queue|start time|final status|tracking URL|user): "
 )
 

@@ -19,7 +19,7 @@ def claim_try(run: MigrationRun, task_id: str, *, needs_store: bool = True) -> N
 
     Then Airflow tries the task again if it believes the end of this process and not that of the other one.
     `needs_store`: whether the task fails if the evidence store does not take the claim. A task that must always do its
-    work goes on without it.
+    work then does it without a claim.
     """
     if run.try_claims is None or _is_claimed(run, task_id, needs_store=needs_store):
         return
