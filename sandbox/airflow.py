@@ -18,7 +18,7 @@ from sandbox.environment import program
 from sandbox.errors import SandboxError
 from sandbox.health import health
 from sandbox.jars import PROJECT
-from sandbox.parts import HOST, Part, PartSpec, wait_ready
+from sandbox.parts import HOST, Part, PartSpec, running
 from sandbox.postgres import LAYOUT, Postgres
 from sandbox.private import write_private
 
@@ -187,13 +187,8 @@ class Airflow:
         database = replace(self.database, folder=work)
         try:
             database.create(environment)
-            server = Part(database.part(environment, logs))
-            server.start()
-            try:
-                wait_ready([server])
+            with running(Part(database.part(environment, logs))):
                 _migrate(environment)
-            finally:
-                server.stop()
             _move(work, template)
         finally:
             shutil.rmtree(work, ignore_errors=True)

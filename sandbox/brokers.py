@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sandbox.environment import base_environment
 from sandbox.kafka import SHORT_LIVED, KafkaCluster
-from sandbox.parts import HOST, Part, free_ports, wait_ready
+from sandbox.parts import HOST, Part, free_ports, running
 
 
 @contextmanager
@@ -18,13 +18,8 @@ def running_broker(kafka: KafkaCluster) -> Iterator[None]:
     """Run a broker until the end of the block; its log is beside its folder."""
     environment = base_environment(kafka.name)
     kafka.format(environment)
-    part = Part(kafka.part(environment, kafka.folder.parent))
-    part.start()
-    try:
-        wait_ready([part])
+    with running(Part(kafka.part(environment, kafka.folder.parent))):
         yield
-    finally:
-        part.stop()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sandbox.environment import base_environment
 from sandbox.kafka import ONE_REPLICA, SHORT_LIVED, KafkaCluster
-from sandbox.parts import Part, PartSpec, free_ports, wait_ready
+from sandbox.parts import Part, PartSpec, free_ports, running
 
 _TOPIC = "classes"
 _TOOLS = (
@@ -39,16 +39,11 @@ def class_lists(folder: Path) -> list[str]:
     port, controller_port = free_ports(2)
     cluster = KafkaCluster("classes", folder / "classes", port, controller_port, java_options=options)
     cluster.format(environment)
-    broker = Part(cluster.part(environment, folder / "logs"))
-    broker.start()
-    try:
-        wait_ready([broker])
+    with running(Part(cluster.part(environment, folder / "logs"))):
         for tool in _TOOLS:
             command = (*cluster.java_command(environment), *tool, "--bootstrap-server", cluster.bootstrap)
             subprocess.run(command, env=environment, capture_output=True, check=True, timeout=_TOOL_TIMEOUT_S)
         _mirror(cluster, environment, folder)
-    finally:
-        broker.stop()
     return [path.read_text() for path in sorted(folder.glob("*.classes"))]
 
 
@@ -58,8 +53,5 @@ def _mirror(cluster: KafkaCluster, environment: Mapping[str, str], folder: Path)
     properties.write_text(_PROPERTIES.format(bootstrap=cluster.bootstrap, topic=_TOPIC))
     command = (*cluster.java_command(environment), _MIRROR, str(properties), "--clusters", "b")
     mirror = Part(PartSpec("mirror", command, environment, folder / "mirror.log", lambda log: _COPIES in log))
-    mirror.start()
-    try:
-        wait_ready([mirror])
-    finally:
-        mirror.stop()
+    with running(mirror):
+        pass

@@ -150,6 +150,23 @@ def wait_ready(parts: Iterable[Part], report: Callable[[str], None] | None = Non
         time.sleep(POLL_S if waiting else 0)
 
 
+@contextmanager
+def running(*parts: Part) -> Iterator[None]:
+    """Run parts until the end of the block: each starts once the one before it is ready, and the last one stops first.
+
+    Raises:
+        PartDied, PartNotReady: see `Part.is_ready`.
+    """
+    try:
+        for part in parts:
+            part.start()
+            wait_ready([part])
+        yield
+    finally:
+        for part in reversed(parts):
+            part.stop()
+
+
 def exit_words(code: int) -> str:
     """Return how a process ended: `exit code 3`, or `signal SIGKILL` for -9."""
     return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"

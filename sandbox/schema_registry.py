@@ -19,7 +19,7 @@ from pathlib import Path
 from sandbox.environment import base_environment
 from sandbox.jars import FETCH_TIMEOUT_S, PROJECT, JarsError, ivy_jar
 from sandbox.kafka import SHORT_LIVED
-from sandbox.parts import HOST, Part, PartSpec, free_ports, wait_ready
+from sandbox.parts import HOST, Part, PartSpec, free_ports, running
 
 FOLDER = PROJECT / ".cache" / "registry"
 NAME = "apicurio-registry-app"
@@ -54,12 +54,8 @@ def schema_registry(folder: Path, marker: str) -> Iterator[str]:
     command = ("java", *options, "-jar", str(jar))
     log = folder / f"registry-{port}.log"
     part = Part(PartSpec("schema registry", command, base_environment(marker), log, lambda _: _answers(url)))
-    part.start()
-    try:
-        wait_ready([part])
+    with running(part):
         yield url
-    finally:
-        part.stop()
 
 
 def _answers(url: str) -> bool:

@@ -6,11 +6,12 @@ Hadoop's jars are fetched by the first sandbox that wants YARN. Each port is a f
 from __future__ import annotations
 
 import json
+import secrets
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
@@ -18,8 +19,8 @@ from xml.sax.saxutils import escape
 from sandbox import jars
 from sandbox.environment import base_environment, java
 from sandbox.kafka import SHORT_LIVED
-from sandbox.parts import HOST, Part, PartSpec, free_ports, wait_ready
-from sandbox.processes import MARKER
+from sandbox.parts import HOST, Part, PartSpec, free_ports, running
+from sandbox.processes import MARKER, end_all
 
 JARS = "hadoop-yarn-3.4.1"
 HEAP_MB = 400
@@ -196,25 +197,20 @@ def fetched(say: Callable[[str], None]) -> None:
 
 @dataclass(frozen=True)
 class RunningYarn:
-    """A YARN without the rest of the sandbox, and the parts by which a test stops and kills it."""
+    """A YARN without the rest of the sandbox, and the marker of all its processes, those in containers included."""
 
     cluster: YarnCluster
-    parts: Mapping[str, Part] = field(default_factory=dict)
+    marker: str
 
 
 @contextmanager
-def running_yarn(folder: Path, marker: str) -> Iterator[RunningYarn]:
-    """Run a YARN until the end of the block; its processes carry the marker."""
+def running_yarn(folder: Path) -> Iterator[RunningYarn]:
+    """Run a YARN until the end of the block; what then still runs in containers is ended too."""
     fetched(print)
-    cluster = YarnCluster(folder, tuple(free_ports(PORTS)))
+    cluster, marker = YarnCluster(folder, tuple(free_ports(PORTS))), secrets.token_hex(8)
     environment = base_environment(marker)
-    manager = Part(cluster.manager_part(environment, folder))
-    node = Part(cluster.node_part(environment, folder))
     try:
-        for part in (manager, node):
-            part.start()
-            wait_ready([part])
-        yield RunningYarn(cluster, {part.spec.name: part for part in (manager, node)})
+        with running(Part(cluster.manager_part(environment, folder)), Part(cluster.node_part(environment, folder))):
+            yield RunningYarn(cluster, marker)
     finally:
-        node.stop()
-        manager.stop()
+        end_all(marker)

@@ -5,7 +5,6 @@ A few records stand for the start: what both places need before and after the re
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -18,7 +17,6 @@ from bench.validation.data import fill, keyed
 from bench.validation.scene import two_clusters
 from bench.validation.submitting import AS_JAVA_DOES, LOCAL, PARTITIONS, Place, submit
 from kafka_migration.core.validation.validation_contract import POSITION_DIGEST
-from sandbox.processes import end_all
 from sandbox.yarn import running_yarn
 
 KEYS = 10_000
@@ -59,12 +57,8 @@ def _reading(costs: dict[str, Cost], where: str, records: int) -> Arm:
 @contextmanager
 def _yarn(folder: Path) -> Iterator[Place]:
     """Run a YARN of one node, whose JVMs choose their own compiler."""
-    marker = secrets.token_hex(8)
     folder.mkdir()
-    try:
-        with running_yarn(folder, marker) as running:
-            given = {**running.cluster.spark_settings, **HEAP, **EXECUTOR}
-            conf = {name: value for name, value in given.items() if not name.endswith("extraJavaOptions")}
-            yield Place("yarn", conf, {"HADOOP_CONF_DIR": str(running.cluster.conf)})
-    finally:
-        end_all(marker)
+    with running_yarn(folder) as yarn:
+        given = {**yarn.cluster.spark_settings, **HEAP, **EXECUTOR}
+        conf = {name: value for name, value in given.items() if not name.endswith("extraJavaOptions")}
+        yield Place("yarn", conf, {"HADOOP_CONF_DIR": str(yarn.cluster.conf)})

@@ -11,8 +11,7 @@ from pathlib import Path
 from sandbox.airflow import HOSTNAME_MODULE
 from sandbox.environment import program
 from sandbox.jars import spark_jars
-from sandbox.parts import Part, PartSpec, free_ports, wait_ready
-from sandbox.sandbox import Sandbox
+from sandbox.parts import Part, PartSpec, free_ports, running, wait_ready
 from tests.celery_packages import celery_packages
 from tests.live.celery_broker import Broker
 from tests.live.conftest import SILENCE, LiveWorld
@@ -139,7 +138,7 @@ def celery_world(root: Path) -> Iterator[CeleryWorld]:
         # Workers show no logs themselves; all write to one folder, from which the api-server reads.
         "AIRFLOW__LOGGING__BASE_LOG_FOLDER": str(root / "task-logs"),
     }
-    with own_world(root, environment, secured=False) as live, _broker(broker, live.sandbox):
+    with own_world(root, environment, secured=False) as live, running(broker.part(live.sandbox.airflow_env())):
         server = [program("python"), "-m", "moto.server"]
         with object_store(server, root / "s3.log", store.port, live.sandbox.airflow_env()):
             world = CeleryWorld(live, broker, store, folder)
@@ -148,14 +147,3 @@ def celery_world(root: Path) -> Iterator[CeleryWorld]:
                 yield world
             finally:
                 world.stop()
-
-
-@contextmanager
-def _broker(broker: Broker, sandbox: Sandbox) -> Iterator[None]:
-    part = broker.part(sandbox.airflow_env())
-    part.start()
-    try:
-        wait_ready([part])
-        yield
-    finally:
-        part.stop()

@@ -14,7 +14,7 @@ from typing import Any
 
 from sandbox.environment import base_environment
 from sandbox.kafka import SHORT_LIVED
-from sandbox.parts import HOST, Part, PartSpec, free_ports, wait_ready
+from sandbox.parts import HOST, Part, PartSpec, free_ports, running
 
 CORES, MEMORY_MB = 2, 1024
 # One executor takes all that the worker has.
@@ -68,14 +68,8 @@ def spark_cluster(
         (*size, cluster.master),
         lambda log: "Successfully registered" in log and cluster.state()["aliveworkers"] == 1,
     )
-    try:
-        for part in (master, worker):
-            part.start()
-            wait_ready([part])
+    with running(master, worker):
         yield cluster
-    finally:
-        worker.stop()
-        master.stop()
 
 
 def _part(

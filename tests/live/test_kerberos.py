@@ -25,7 +25,7 @@ from kafka_migration.core.kafka.cluster import THE_CLUSTER, Operation, Side
 from kafka_migration.core.rights.rights import Client, Need, Right
 from sandbox.environment import program
 from sandbox.kafka import SHORT_LIVED
-from sandbox.parts import HOST, Part, free_ports, wait_ready
+from sandbox.parts import HOST, Part, free_ports, running
 from sandbox.sandbox import Sandbox
 from sandbox.security.kdc import ONE_REALM, USER, Kdc, KerberosLogin, Realm
 from sandbox.security.listeners import Way
@@ -53,13 +53,8 @@ def running_kdc(folder: Path, *realms: Realm) -> Iterator[Kdc]:
     (port,) = free_ports(1)
     made = Kdc(folder / "kdc", port, realms)
     made.prepare()
-    part = Part(made.part(folder))
-    part.start()
-    try:
-        wait_ready([part])
+    with running(Part(made.part(folder))):
         yield made
-    finally:
-        part.stop()
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,6 @@ import pytest
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.validation.judging import judge_topics
 from kafka_migration.core.validation.validation_contract import ValidationRequest, ValidationResult
-from sandbox.processes import end_all
 from sandbox.sandbox import Sandbox
 from sandbox.yarn import running_yarn
 from tests.live.brought_spark import VERSION, BroughtSpark
@@ -44,12 +42,8 @@ def clusters(brokers: Sandbox) -> Iterator[Clusters]:
 @pytest.fixture(scope="module")
 def yarn(clusters: Clusters, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Yarn]:
     """A YARN of one node."""
-    marker = secrets.token_hex(8)
-    try:
-        with running_yarn(tmp_path_factory.mktemp("yarn"), marker) as running:
-            yield Yarn(running.cluster, clusters, marker, running.parts)
-    finally:
-        end_all(marker)
+    with running_yarn(tmp_path_factory.mktemp("yarn")) as running:
+        yield Yarn(running.cluster, clusters, running.marker)
 
 
 def slowly(bytes_per_s: int) -> ValidationRequest:

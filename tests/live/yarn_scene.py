@@ -9,13 +9,12 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kafka_migration.core.validation.validation_contract import ValidationRequest
 from sandbox.environment import base_environment
-from sandbox.parts import Part
 from sandbox.processes import belonging, end_all
 from sandbox.yarn import YarnCluster
 from tests.conftest import MIGRATION_TEXT
@@ -41,7 +40,6 @@ class Yarn:
     cluster: YarnCluster
     clusters: Clusters
     marker: str
-    parts: Mapping[str, Part] = field(default_factory=dict)
 
     def running(self) -> list[str]:
         """Return the applications that have not ended."""

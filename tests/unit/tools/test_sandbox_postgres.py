@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from sandbox import postgres
 from sandbox.environment import base_environment
-from sandbox.parts import Part, free_ports, wait_ready
+from sandbox.parts import Part, free_ports, running
 from sandbox.postgres import Postgres
 
 
@@ -58,12 +58,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Postgres,
     database = Postgres(folder / "data", free_ports(1)[0])
     database.create(environment)
     part = Part(database.part(environment, folder))
-    part.start()
-    try:
-        wait_ready([part])
+    with running(part):
         yield database, part
-    finally:
-        part.stop()
 
 
 @pytest.mark.parametrize(
