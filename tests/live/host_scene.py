@@ -32,6 +32,7 @@ from tests.live.stage import Stage, set_the_stage
 # The questions of the program on the host, and the checks that read the answers.
 QUESTIONS = ("brokers", "clock", "quotas", "round_trip", "space")
 TOOLS = ("host brokers", "cluster clocks", "target space", "quotas", "mirror tasks")
+PARTITIONS = 2
 # How each question ends that is answered.
 ALL_ANSWERED = dict.fromkeys(QUESTIONS, "0")
 
@@ -67,8 +68,9 @@ class HostScene:
 
     @property
     def migration(self) -> Migration:
-        """The migration of the file."""
-        return load_migration_file(self.stage.folder / "migrations" / f"{self.stage.name}.yaml")[1]
+        """The migration of the file, with a task for each partition: no round trip of a slow machine is too long."""
+        migration = load_migration_file(self.stage.folder / "migrations" / f"{self.stage.name}.yaml")[1]
+        return replace(migration, mirror=replace(migration.mirror, tasks=PARTITIONS))
 
     def settings(self, cluster: Cluster) -> Mapping[str, Any]:
         """Return the settings of a side."""
@@ -136,7 +138,7 @@ def host_scene(sandbox: Sandbox, root: Path) -> Iterator[HostScene]:
         set_the_stage(sandbox, root, patch)
         topic = f"probed-{time.time_ns()}"
         stage = Stage(sandbox, "probed", root, [topic])
-        stage.create(topic, partitions=2)
+        stage.create(topic, PARTITIONS)
         stage.produce(topic, b"x" * 1000)
         hosts = (closing(SshMirrorHost("probed", "demo_mirror_host")) for _ in range(2))
         with next(hosts) as host, next(hosts) as second:
