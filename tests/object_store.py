@@ -7,7 +7,7 @@ The server is moto's, a double: no S3 can be had here. It speaks to Airflow's pr
 from __future__ import annotations
 
 import json
-import subprocess
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,8 +17,7 @@ from xml.etree import ElementTree
 import httpx
 
 from sandbox import jars
-from sandbox.parts import HOST, free_ports
-from tests.waiting import wait_until
+from sandbox.parts import HOST, Part, PartSpec, free_ports, running
 
 BUCKET, FOLDER = "proofs", "kafka"
 S3A = "s3a-3.4.1"
@@ -91,18 +90,9 @@ def object_store(
 ) -> Iterator[ObjectStore]:
     """Run moto's server, whose program is the command, with an empty bucket until the end of the block."""
     store = ObjectStore(port or free_ports(1)[0])
-    with log.open("w") as output:
-        process = subprocess.Popen(
-            [*command, "-H", HOST, "-p", str(store.port)],
-            env=None if environment is None else dict(environment),
-            stdout=output,
-            stderr=output,
-        )
-    try:
-        wait_until(lambda: "Running on" in log.read_text(), what="the S3 server to run")
+    server = (*command, "-H", HOST, "-p", str(store.port))
+    given = os.environ if environment is None else environment
+    with running(Part(PartSpec("S3 server", server, given, log, lambda said: "Running on" in said))):
         with store.client() as client:
             client.put("").raise_for_status()
         yield store
-    finally:
-        process.terminate()
-        process.wait(30)

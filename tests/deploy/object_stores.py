@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import tempfile
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
@@ -25,9 +24,8 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from sandbox.jars import PROJECT
-from sandbox.parts import free_ports
+from sandbox.parts import Part, PartSpec, free_ports, running
 from tests.deploy.stock import StockAirflow
-from tests.waiting import wait_until
 
 AZURITE, FAKE_GCS = "3.37.0", "v1.56.1"
 # The account of the emulator, and its published key.
@@ -152,22 +150,14 @@ def _connections(store: Mapping[str, Any], refused: Mapping[str, Any]) -> dict[s
     return {"AIRFLOW_CONN_STORE": json.dumps(store), "AIRFLOW_CONN_REFUSED": json.dumps(refused)}
 
 
-@contextmanager
 def _started(
     command: list[str], folder: Path, ready: str, variables: Mapping[str, str] | None = None
-) -> Iterator[None]:
+) -> AbstractContextManager[None]:
     """Run a server until the end; it is ready when its log says so."""
-    log = folder / "store.log"
-    with log.open("w") as output:
-        environment = {**os.environ, **(variables or {})}
-        process = subprocess.Popen(command, stdout=output, stderr=output, cwd=folder, env=environment)
-    try:
-        wait_until(lambda: ready in log.read_text() or process.poll() is not None, 120, f"{command[0]} to run")
-        assert process.poll() is None, log.read_text()
-        yield
-    finally:
-        process.terminate()
-        process.wait(30)
+    environment = {**os.environ, **(variables or {})}
+    return running(
+        Part(PartSpec("store", tuple(command), environment, folder / "store.log", lambda said: ready in said))
+    )
 
 
 def _fetched(name: str, fetch: Callable[[Path], None]) -> Path:
