@@ -6,9 +6,11 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from airflow.providers.standard.operators import hitl
 from airflow.sdk import DAG
 from airflow.sdk.exceptions import AirflowSkipException, DownstreamTasksSkipped
 from airflow.sdk.execution_time.context import OutletEventAccessors
@@ -17,9 +19,11 @@ from airflow.triggers.base import BaseTrigger
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.run.task_steps import SKIPPED, SUCCESS
 from kafka_migration.orchestration.dag.building import built_dags
+from sandbox.environment import search_path
+from sandbox.sandbox import Sandbox
 from tests.airflow.cutover import Waits, answer_event
 from tests.airflow.driving import deferred_by, revived
-from tests.live.stage import START_TIMEOUT_S, WATCH_TIMEOUT_S, Stage
+from tests.live.stage import START_TIMEOUT_S, WATCH_TIMEOUT_S, Stage, set_the_stage
 from tests.waiting import wait_until
 
 
@@ -65,6 +69,16 @@ class Watching:
             self._loop.call_later(0.05, self._stop)
         else:
             self._loop.stop()
+
+
+def set_the_stage_of_dags(sandbox: Sandbox, root: Path, patch: pytest.MonkeyPatch) -> None:
+    """Set the stage for all tasks of a DAG: with the sandbox's Spark, and questions that Airflow's database lacks."""
+    set_the_stage(sandbox, root, patch)
+    patch.setenv("PATH", search_path())
+    patch.setattr(hitl, "upsert_hitl_detail", lambda **detail: None)
+    for name, value in sandbox.state.environment.items():
+        if "SPARK" in name:
+            patch.setenv(name, value)
 
 
 class DagStage(Stage):

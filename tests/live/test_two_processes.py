@@ -5,12 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field, replace
-from multiprocessing import Manager
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from airflow.providers.standard.operators import hitl
 
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
@@ -21,14 +19,12 @@ from kafka_migration.orchestration.task import context as context_module
 from kafka_migration.steps.answers.kept_migration import MigrationStore
 from kafka_migration.steps.answers.report_check import AskedAirflow, ReportState, checked_report
 from kafka_migration.steps.answers.run_folders import run_folder
-from sandbox.environment import search_path
 from sandbox.sandbox import Sandbox
 from tests.airflow.conftest import FakeTaskInstance
-from tests.live.dag_stage import DagStage
+from tests.live.dag_stage import DagStage, set_the_stage_of_dags
 from tests.live.faults import jvm_pids
 from tests.live.groups import commit, committed
-from tests.live.stage import set_the_stage
-from tests.live.two_processes import Rows, SharedAnchor, Stops, meet
+from tests.live.two_processes import Airflow, Rows, Stops, meet
 from tests.steps.kept import KEY, KeptValues
 from tests.steps.turns import Moment, orders
 
@@ -87,16 +83,11 @@ def _require_one_acted(ends: tuple[str, str], moments: list[Moment]) -> None:
 @pytest.fixture
 def stages(brokers: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Iterator[SharedStage]]:
     """Cutovers of one topic and one group each, whose rows in Airflow a server of their own has."""
-    set_the_stage(brokers, tmp_path, monkeypatch)
-    monkeypatch.setenv("PATH", search_path())
-    monkeypatch.setattr(hitl, "upsert_hitl_detail", lambda **detail: None)
-    for setting, value in brokers.state.environment.items():
-        if "SPARK" in setting:
-            monkeypatch.setenv(setting, value)
-    Stops.add(monkeypatch)
-    with Manager() as airflow:
+    set_the_stage_of_dags(brokers, tmp_path, monkeypatch)
+    with Airflow() as airflow:
         names = [f"twice-{number}-{uuid4().hex[:6]}" for number in range(CUTOVERS)]
-        anchors = {name: SharedAnchor(Rows(airflow.dict())) for name in names}
+        anchors = {name: airflow.anchor() for name in names}
+        Stops.add(monkeypatch, anchors[names[0]])
         deployed = replace(context_module.deployment(), anchor=anchors.__getitem__)
         monkeypatch.setattr(context_module, "deployment", lambda: deployed)
 

@@ -14,7 +14,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from airflow.providers.standard.operators import hitl
 from confluent_kafka import Consumer, Producer
 from confluent_kafka import TopicPartition as ClientPartition
 
@@ -28,9 +27,8 @@ from kafka_migration.core.ledger.generations import ReadOffsets
 from kafka_migration.core.migration.settings import Phase
 from kafka_migration.core.validation.coverage_rules import coverage_of
 from kafka_migration.orchestration.task.failures import FailedForGood, FailedForNow
-from sandbox.environment import search_path
 from sandbox.sandbox import Sandbox
-from tests.live.dag_stage import DagStage
+from tests.live.dag_stage import DagStage, set_the_stage_of_dags
 from tests.live.faults import command_line, descendants, jvm_pids, kill, marked_pids, shell_of
 from tests.live.groups import commit, committed, end_of, ends, read_on
 from tests.live.plain_copy import (
@@ -43,7 +41,6 @@ from tests.live.plain_copy import (
     whole_must_say,
 )
 from tests.live.quotas import slow_reads
-from tests.live.stage import set_the_stage
 from tests.small_disk import Full, small_disk
 from tests.steps.cuts import Cuts, actions_on
 from tests.steps.tasks import BEFORE_START
@@ -285,12 +282,7 @@ class Scene:
 @pytest.fixture
 def scene(brokers: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
     """Three topics that nothing was copied of, with the evidence on a disk of its own."""
-    set_the_stage(brokers, tmp_path, monkeypatch)
-    monkeypatch.setenv("PATH", search_path())
-    monkeypatch.setattr(hitl, "upsert_hitl_detail", lambda **detail: None)
-    for setting, value in brokers.state.environment.items():
-        if "SPARK" in setting:
-            monkeypatch.setenv(setting, value)
+    set_the_stage_of_dags(brokers, tmp_path, monkeypatch)
     name = f"kills-{uuid4().hex[:8]}"
     with small_disk(tmp_path / "evidence", "32m") as full:
         stage = KillableStage(brokers, name, tmp_path, [f"{name}-{kind}" for kind in PARTITIONS])

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from multiprocessing.managers import SyncManager
 from typing import Any, ClassVar
 
 import pytest
@@ -16,9 +17,9 @@ import pytest
 from kafka_migration.adapters.host.mirrorctl_host import ScriptMirrorHost
 from kafka_migration.adapters.kafka.confluent_cluster import ConfluentCluster
 from kafka_migration.adapters.store import local_files
-from kafka_migration.core.ledger.chain import Head
 from tests.airflow.conftest import FakeStateStore, FakeTaskInstance
-from tests.steps.cuts import actions_on
+from tests.contract.memory_anchor import MemoryAnchor
+from tests.steps.cuts import actions_on, watch
 from tests.steps.turns import Moment
 
 ANSWER_S = 600
@@ -47,38 +48,18 @@ class Rows(MutableMapping[Any, Any]):
         return len(self.rows)
 
 
-@dataclass
-class SharedAnchor:
-    """Keeps head and announcements of a ledger in rows that processes share, as Airflow's variables."""
+class Airflow(SyncManager):
+    """A process that has the rows of Airflow for all others: dictionaries, and anchors of ledgers."""
 
-    rows: MutableMapping[str, str]
+    anchor: Callable[[], MemoryAnchor]
 
-    def head(self) -> Head:
-        """Return the head that was kept last."""
-        text = self.rows.get("head")
-        return Head.from_text(text) if text else Head()
 
-    def keep(self, head: Head) -> None:
-        """Keep a head instead of the previous one."""
-        self.rows["head"] = head.to_text()
-
-    def announce(self, head: Head) -> None:
-        """Announce an entry."""
-        self.rows[f"announced {head.to_text()}"] = ""
-
-    def is_announced(self, head: Head) -> bool:
-        """Return whether an entry is announced."""
-        return f"announced {head.to_text()}" in self.rows
-
-    def withdraw(self, head: Head) -> None:
-        """Withdraw an announcement; without effect if there is none."""
-        self.rows.pop(f"announced {head.to_text()}", None)
+Airflow.register("anchor", MemoryAnchor)
 
 
 WRITES: tuple[tuple[Any, tuple[str, ...]], ...] = (
     *actions_on(ConfluentCluster, ScriptMirrorHost)[:2],
     (local_files, ("create", "replace")),
-    (SharedAnchor, ("keep", "announce", "withdraw")),
     (FakeTaskInstance, ("begin", "xcom_push")),
     (FakeStateStore, ("set",)),
 )
@@ -91,22 +72,9 @@ class Stops:
     lock: ClassVar[threading.Lock] = threading.Lock()
 
     @classmethod
-    def add(cls, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Add the stops to all that writes."""
-        for owner, names in WRITES:
-            for name in names:
-                where = f"{owner.__name__.rpartition('.')[2]}.{name}"
-                monkeypatch.setattr(owner, name, cls._stopping(where, getattr(owner, name)))
-
-    @classmethod
-    def _stopping(cls, where: str, call: Callable[..., Any]) -> Callable[..., Any]:
-        def stopping(*args: Any, **kwargs: Any) -> Any:
-            cls.stop(f"before {where}")
-            result = call(*args, **kwargs)
-            cls.stop(f"after {where}")
-            return result
-
-        return stopping
+    def add(cls, monkeypatch: pytest.MonkeyPatch, anchor: MemoryAnchor) -> None:
+        """Add the stops to all that writes; the anchor is one that processes share."""
+        watch(monkeypatch, (*WRITES, (type(anchor), ("keep", "announce", "withdraw"))), cls.stop)
 
     @classmethod
     def stop(cls, where: str) -> None:

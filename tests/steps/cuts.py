@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,6 +16,31 @@ from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirror_host import FakeMirrorHost
 
 Actions = tuple[tuple[type, tuple[str, ...]], ...]
+Arguments = tuple[Any, ...]
+
+
+def watch(
+    monkeypatch: pytest.MonkeyPatch,
+    actions: Iterable[tuple[Any, tuple[str, ...]]],
+    reach: Callable[[str], None],
+    details: Callable[[Arguments], Iterable[str]] = lambda _: (),
+) -> None:
+    """Call `reach` with the words of each moment before and after an action; `details` adds words of its arguments."""
+
+    def watched(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def act(*args: Any, **kwargs: Any) -> Any:
+            what = " ".join([name, *details(args)])
+            reach(f"before {what}")
+            result = call(*args, **kwargs)
+            reach(f"after {what}")
+            return result
+
+        return act
+
+    for owner, names in actions:
+        for name in names:
+            where = f"{owner.__name__.rpartition('.')[2]}.{name}"
+            monkeypatch.setattr(owner, name, watched(where, getattr(owner, name)))
 
 
 def actions_on(cluster: type, host: type) -> Actions:
@@ -44,19 +69,7 @@ class Cuts:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, actions: Actions = ACTIONS) -> None:
         self.last = ""
         self._is_due: Callable[[str], bool] | None = None
-        for owner, names in actions:
-            for name in names:
-                monkeypatch.setattr(owner, name, self._cut(f"{owner.__name__}.{name}", getattr(owner, name)))
-
-    def _cut(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
-        def cut(*args: Any, **kwargs: Any) -> Any:
-            what = " ".join([name, *_kinds(args)])
-            self._pass(f"before {what}")
-            result = call(*args, **kwargs)
-            self._pass(f"after {what}")
-            return result
-
-        return cut
+        watch(monkeypatch, actions, self._pass, _kinds)
 
     def _pass(self, where: str) -> None:
         # Python runs `finally` after the exception, a killed process does not: so nothing works from here on.
@@ -89,7 +102,7 @@ class Cuts:
             self._is_due = None
 
 
-def _kinds(args: tuple[Any, ...]) -> Iterator[str]:
+def _kinds(args: Arguments) -> Iterator[str]:
     """Yield the kind of the document or ledger entry that an action writes."""
     for arg in args:
         if isinstance(arg, Kind | StoredKind):

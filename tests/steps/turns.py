@@ -15,7 +15,7 @@ from kafka_migration.steps.groups import write_groups
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirror_host import FakeMirrorHost
 from tests.contract.memory_anchor import MemoryAnchor
-from tests.steps.cuts import Killed, actions_on
+from tests.steps.cuts import Killed, actions_on, watch
 from tests.steps.kept import Tasks, TaskShelf
 
 # What a task writes outside of the evidence root and of Airflow.
@@ -45,10 +45,7 @@ class Turns:
         self._threads: dict[int, int] = {}
         self._condition = threading.Condition()
         self._begin(())
-        for owner, names in (*OUTSIDE, *INSIDE):
-            for name in names:
-                where = f"{owner.__name__.rpartition('.')[2]}.{name}"
-                monkeypatch.setattr(owner, name, self._stopping(where, getattr(owner, name)))
+        watch(monkeypatch, (*OUTSIDE, *INSIDE), self._stop)
         # Groups are written by threads at the same time, which would take turns in no order.
         monkeypatch.setattr(write_groups, "of_each", lambda items, ask: {item: ask(item) for item in items})
 
@@ -79,15 +76,6 @@ class Turns:
             with self._condition:
                 self._living.discard(copy)
                 self._hand_on(1 - copy)
-
-    def _stopping(self, where: str, call: Callable[..., Any]) -> Callable[..., Any]:
-        def stopping(*args: Any, **kwargs: Any) -> Any:
-            self._stop(f"before {where}")
-            result = call(*args, **kwargs)
-            self._stop(f"after {where}")
-            return result
-
-        return stopping
 
     def _stop(self, where: str) -> None:
         copy = self._threads.get(threading.get_ident())
