@@ -33,6 +33,10 @@ K = TypeVar("K")
 
 CALL_TIMEOUT_S = 20.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 1.0
+# librdkafka 2.16 asks three times which broker is the coordinator of a group. If none is yet, as on a cluster without
+# its topic of groups, the request then waits without a word until it times out: after 0.3 s with its usual pauses,
+# after 6 s with these. To give a request up earlier is no cure: a late answer to it ends the process (see `__del__`).
+COORDINATOR_PAUSES = {"retry.backoff.ms": 2000, "retry.backoff.max.ms": 6000}
 _PASSING = {
     # The partition's leader is another broker, or is not elected yet.
     KafkaError.LEADER_NOT_AVAILABLE,
@@ -163,7 +167,8 @@ class ClusterClient:
         self.name = name
         self._config = dict(config)
         self._errors = ReportedErrors(config.get("error_cb"))
-        self._admin = AdminClient({**self._config, "logger": quiet_logger(), "error_cb": self._errors})
+        own = {"logger": quiet_logger(), "error_cb": self._errors}
+        self._admin = AdminClient({**COORDINATOR_PAUSES, **self._config, **own})
         self._made_at: dict[str, float] = {}
 
     def __del__(self) -> None:
