@@ -29,12 +29,13 @@ from kafka_migration.core.spark import spark_target as spark_rules
 from kafka_migration.core.spark.driver_java import DEFAULT_OPTIONS
 from kafka_migration.core.spark.spark_target import SparkTarget, parsed_properties, unprotected_findings
 from kafka_migration.core.spark.spark_versions import SparkVersions
-from kafka_migration.orchestration.operators import spark_submission
+from kafka_migration.orchestration.operators import driver_letters, spark_submission
 from kafka_migration.orchestration.operators.spark_submission import SparkSubmission
 from kafka_migration.orchestration.task.failures import FailedForGood, FailedForNow
 from tests.airflow.world import World, result_in
 from tests.present import present
 from tests.steps.world import P0, RECORD
+from tests.waiting import wait_until
 
 MASTER = "spark://spark:7077"
 SETTINGS = {
@@ -472,6 +473,13 @@ def on_yarn(world: World, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
     world.spark = SparkTarget("spark", "yarn", mode, STRONG)
 
 
+def letter_of_driver(submitting: Submitting, *lines: str) -> None:
+    """Write the letter of a driver in a cluster that has said these lines."""
+    place = place_of(submitting.command[submitting.command.index("--result") + 1].removeprefix("file:"), "driver")
+    says = {"told": len(lines), "lines": lines, "key": ""}
+    Path(place).write_text(json.dumps(enclosed(submitting.texts["task-word"], "driver", says)))
+
+
 def test_driver_elsewhere_gets_no_login_by_file(
     world: World, submitting: Submitting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -491,10 +499,8 @@ def test_what_a_driver_elsewhere_says_is_heard(
     """Lines of a driver in a container are in the task's log, and the last one decides the finding."""
     on_yarn(world, monkeypatch, "cluster")
 
-    def work(command: list[str]) -> None:
-        place = place_of(command[command.index("--result") + 1].removeprefix("file:"), "driver")
-        says = {"told": 1, "lines": ["CLUSTER_UNREACHABLE: it was so"], "key": ""}
-        Path(place).write_text(json.dumps(enclosed(submitting.texts["task-word"], "driver", says)))
+    def work(_command: list[str]) -> None:
+        letter_of_driver(submitting, "CLUSTER_UNREACHABLE: it was so")
         submitting.code = 1
 
     submitting.work = work
@@ -503,7 +509,13 @@ def test_what_a_driver_elsewhere_says_is_heard(
 
 
 @pytest.mark.parametrize(
-    ("mode", "has_begun", "is_asked"), [("cluster", True, True), ("client", True, False), ("client", False, True)]
+    ("mode", "has_begun", "asked_after"),
+    [
+        ("cluster", True, [spark_submission.DRIVER_ENDS_WITHIN_S]),
+        ("cluster", False, [0]),
+        ("client", True, []),
+        ("client", False, [0]),
+    ],
 )
 def test_application_that_outlives_its_submission_is_ended(
     world: World,
@@ -511,24 +523,33 @@ def test_application_that_outlives_its_submission_is_ended(
     monkeypatch: pytest.MonkeyPatch,
     mode: str,
     has_begun: bool,
-    is_asked: bool,
+    asked_after: list[float],
 ) -> None:
-    """A killed task asks YARN itself, once, to end an application whose driver does not end with `spark-submit`."""
-    on_yarn(world, monkeypatch, mode)
-    asked: list[str] = []
+    """A killed task asks YARN itself, once, to end an application whose driver does not end with `spark-submit`.
 
-    def ask(application: str, _home: str) -> Callable[[float], None]:
-        asked.append(application)
+    A driver that reads letters has time before to end by itself, because it then leaves no quota and no letter.
+    """
+    on_yarn(world, monkeypatch, mode)
+    monkeypatch.setattr(driver_letters, "EVERY_S", 0.01)
+    asked: list[tuple[str, float]] = []
+
+    def ask(application: str, _home: str, after_s: float) -> Callable[[float], None]:
+        asked.append((application, after_s))
         return lambda _: None
 
     monkeypatch.setattr(spark_submission, "ask_to_end", ask)
     operator = world.task("validate_topics")
     submitting.code = 143
+    says = "validate_topics: Spark 4.0.0 runs this job on yarn as application_1_2"
 
     def killed() -> Iterator[str]:
         yield "26/11/28 20:48:32 INFO Client: Application report for application_1_2 (state: RUNNING)"
-        if has_begun:
-            yield "validate_topics: Spark 4.0.0 runs this job on yarn as application_1_2"
+        if has_begun and mode == "client":
+            yield says
+        submission = present(operator._submission)
+        if has_begun and mode == "cluster":
+            letter_of_driver(submitting, says)
+            wait_until(lambda: present(submission._letters).has_driver)
         for _ in range(2):
             operator.on_kill()
 
@@ -536,7 +557,7 @@ def test_application_that_outlives_its_submission_is_ended(
     with pytest.raises(AirflowException, match="it was stopped"):
         operator.execute(world.context())
 
-    assert (["application_1_2"] if is_asked else []) == asked
+    assert [("application_1_2", after_s) for after_s in asked_after] == asked
 
 
 def test_job_that_does_not_begin_is_a_finding(
@@ -549,7 +570,7 @@ def test_job_that_does_not_begin_is_a_finding(
     on_yarn(world, monkeypatch, "client")
     is_asked, awaited = threading.Event(), list[float]()
 
-    def ask(_application: str, _home: str) -> Callable[[float], None]:
+    def ask(_application: str, _home: str, _after_s: float) -> Callable[[float], None]:
         is_asked.set()
         return awaited.append
 

@@ -59,7 +59,7 @@ def verdicts(task: Task) -> dict[str, Verdict]:
 def assert_nothing_is_left(yarn: Yarn, task: Task) -> None:
     """No application runs, nothing that was shipped is left, and no disk has a login."""
     wait_until(lambda: not yarn.running(), PATIENCE_S, "the end of the application")
-    wait_until(lambda: not task.letters(), 100, "the end of the letters")
+    wait_until(lambda: not task.letters(), 100, f"the end of the letters {task.letters()}")
     wait_until(lambda: not yarn.staged(), 100, "the end of what was shipped")
     wait_until(lambda: not any(map(yarn.containers, (DRIVER, KEEPER, EXECUTOR))), 100, "the end of the containers")
     canaries = Canaries({"login": CANARY})
@@ -85,7 +85,7 @@ def test_validation_ends_with_a_result_and_leaves_nothing(yarn: Yarn, tmp_path: 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_killed_task_ends_its_application(yarn: Yarn, tmp_path: Path, mode: str) -> None:
-    """A task that Airflow ends, with SIGKILL some seconds after SIGTERM, leaves no application and no login."""
+    """A task that Airflow ends, with SIGKILL soon after SIGTERM, leaves no application, no letter and no login."""
     with yarn_task(yarn, tmp_path, slowly(LIMIT // 2), {"deploy-mode": mode}) as task:
         wait_until(
             lambda: PROGRESS.search(task.log) or task.process.poll() is not None, PATIENCE_S, "the first progress"

@@ -12,7 +12,7 @@ import pytest
 
 from kafka_migration.core.evidence.evidence_documents import Kind
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Finding, Refused, TransientError, ValidationFailed
+from kafka_migration.core.findings.errors import Finding, Refused, StoreFailed, TransientError, ValidationFailed
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.group_writes import OffsetsResultDocument
 from kafka_migration.core.groups.offsets_plan import OffsetsPlan
@@ -24,6 +24,7 @@ from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.run_status import LastRun
 from kafka_migration.core.run.run_identity import RunIdentity
 from kafka_migration.core.run.run_window import RunWindow
+from kafka_migration.core.spark.letter_forms import OF_DRIVER, OF_TASK, place_of
 from kafka_migration.core.stored.stored_documents import (
     CutoverDocument,
     OffsetsBeforeDocument,
@@ -79,6 +80,29 @@ def test_run_that_did_everything_succeeds(stage: RunStage) -> None:
     assert finished.document == read_run(run_file(stage))
     assert ("ada", "sync", DONE) == (run_file(stage)["triggered_by"], run_file(stage)["mode"], run_file(stage)["tasks"])
     assert (stage.run.evidence.folder / "report.md").read_text().startswith("# shop: no verdict (success)\n")
+
+
+def test_letters_of_drivers_that_were_killed_are_removed(stage: RunStage) -> None:
+    """Letters that a task and its driver left are gone after the run, and the documents stay."""
+    folder = Path(str(stage.run.evidence.folder))
+    left = [place_of("09-validation-result-1.json", writer) for writer in (OF_DRIVER, OF_TASK)]
+    for name in (*left, f".{left[0]}.6f1c"):
+        (folder / name).write_text("{}")
+    finish(stage)
+
+    assert [] == [path.name for path in folder.iterdir() if "letter" in path.name]
+    assert {"migration.yaml", "run.json"} <= {path.name for path in folder.iterdir()}
+
+
+def test_letters_that_a_store_keeps_fail_no_run(stage: RunStage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store that does not remove them is a warning."""
+
+    def refuse() -> None:
+        raise StoreFailed([GAP])
+
+    monkeypatch.setattr(stage.run.evidence, "remove_letters", refuse)
+
+    assert not finish(stage).document.has_failed
 
 
 @pytest.mark.parametrize("state", ["failed", "upstream_failed", "skipped", None])

@@ -91,6 +91,8 @@ class Letters:
     _posted: Any = None
     _key: KeyPair | None = None
     _sealed: str = ""
+    # Why no one waits; it stays so, also after another has removed the letter that said so.
+    _over: str = ""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _has_logins: threading.Event = field(default_factory=threading.Event)
 
@@ -120,7 +122,7 @@ class Letters:
         """
         with heard_by(self.say):
             try:
-                with Ending(self._exchange, self.session).watched():
+                with Ending(self._exchange, self.session, self._remove).watched():
                     yield
             except Exception as error:
                 if not isinstance(error, JobError):
@@ -140,10 +142,10 @@ class Letters:
         if letter is not None and letter["logins"] and self._key is not None:
             self._sealed = letter["logins"]
             self._has_logins.set()
-        over = self.waiting.over(letter)
-        if over:
+        self._over = self._over or self.waiting.over(letter)
+        if self._over:
             self._has_logins.set()
-        return over
+        return self._over
 
     def _remove(self) -> None:
         """Remove the letters in the place of a task that is gone; a store that fails keeps them."""

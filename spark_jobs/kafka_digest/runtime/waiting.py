@@ -16,6 +16,8 @@ from kafka_digest.runtime.job_errors import SPARK_FAILED, tell
 EVERY_S = 3.0
 # How long the job may take to end by itself, once no one waits for it.
 GRACE_S = 30.0
+# How long the last act before the end of the process may take.
+LAST_S = 5.0
 PROCESSES = Path("/proc")
 # The fields of `/proc/PID/stat` after the command, which is in brackets: the state is the first, the start the 20th.
 _STATE, _START = 0, 19
@@ -28,10 +30,12 @@ class Ending:
 
     :param over: says why no one waits; an empty text if the task waits
     :param session: Spark's session, once it has begun
+    :param last: what is done before the process is ended
     """
 
     over: Callable[[], str]
     session: SparkSession | None = None
+    last: Callable[[], None] | None = None
     _is_done: threading.Event = field(default_factory=threading.Event)
 
     @contextmanager
@@ -60,7 +64,15 @@ class Ending:
         if self.session is not None:
             self.session.sparkContext.cancelAllJobs()
         if self.session is None or not self._is_done.wait(GRACE_S):
+            self._do_last()
             os._exit(1)
+
+    def _do_last(self) -> None:
+        """Do the last act in another thread, because a store may not answer."""
+        if self.last is not None:
+            thread = threading.Thread(target=self.last, name="last", daemon=True)
+            thread.start()
+            thread.join(LAST_S)
 
 
 def task_process(identity: str) -> Callable[[], str]:

@@ -53,6 +53,13 @@ def test_answer_is_awaited_for_a_time(tmp_path: Path, monkeypatch: pytest.Monkey
 
     assert (tmp_path / "asked").exists()
 
+    (tmp_path / "asked").unlink()
+    await_answer = ask_to_end("application_1_2", None, after_s=0.01)
+    assert await_answer
+    await_answer(60)
+
+    assert (tmp_path / "asked").exists()
+
     program(tmp_path / "bin" / "yarn", f"echo $$ > {tmp_path / 'pid'}; exec sleep 600")
     await_answer = ask_to_end("application_1_2", None)
     assert await_answer

@@ -115,21 +115,47 @@ def test_stopped_task_cancels_the_work(store: Store) -> None:
 
 
 def test_driver_that_does_not_end_is_ended(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A driver whose work cannot be cancelled ends its process, and with it the application."""
+    """A driver whose work cannot be cancelled removes the letters and ends its process, and so the application."""
     store.task(is_over=True)
-    ended: list[int] = []
+    ended: list[tuple[int, dict[str, Any]]] = []
     is_ended = threading.Event()
     monkeypatch.setattr(waiting, "GRACE_S", 0.01)
 
     def end(code: int) -> None:
-        ended.append(code)
+        ended.append((code, store.copy()))
         is_ended.set()
 
     monkeypatch.setattr("kafka_digest.runtime.waiting.os._exit", end)
     with letters_of(threading.Event()).exchanged():
         assert is_ended.wait(60)
 
-    assert [1] == ended
+    assert [(1, {})] == ended
+
+
+def test_store_that_hangs_does_not_keep_a_driver(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A driver that is to end does so although the store does not answer its last request."""
+    store.task(is_over=True)
+    is_ended, is_answering = threading.Event(), threading.Event()
+    monkeypatch.setattr(waiting, "GRACE_S", 0.01)
+    monkeypatch.setattr(waiting, "LAST_S", 0.01)
+    monkeypatch.setattr(letters, "remove", lambda _session, _place: is_answering.wait(60))
+    monkeypatch.setattr("kafka_digest.runtime.waiting.os._exit", lambda _code: is_ended.set())
+    with letters_of(threading.Event()).exchanged():
+        assert is_ended.wait(60)
+        is_answering.set()
+        wait_until(lambda: "last" not in {thread.name for thread in threading.enumerate()})
+
+
+def test_letters_that_another_removed_are_not_written_again(store: Store) -> None:
+    """A driver that was told to end leaves no letter, also if `finish` has removed them while it ended."""
+    store.task(is_over=True)
+    cancelled = threading.Event()
+    with letters_of(cancelled).exchanged():
+        assert cancelled.wait(60)
+        store.clear()
+        job_errors.tell("the quotas are removed")
+
+    assert {} == store
 
 
 def test_word_is_read_once(tmp_path: Any) -> None:

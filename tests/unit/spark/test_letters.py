@@ -86,6 +86,30 @@ def test_logins_are_given_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert ["", f"for 1: {len(CLIENTS)}", "", ""] == said
 
 
+def test_driver_of_a_stopped_task_gets_no_logins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A driver that asks for the logins after the end of the task does not get them."""
+    monkeypatch.setattr("kafka_migration.orchestration.operators.driver_letters.sealed", lambda _key, text: text)
+    letters = letters_at(tmp_path, [])
+    letters.end()
+    written(tmp_path, letters.word, key="1")
+    letters._read()
+    letters._write()
+
+    assert (True, "") == tuple(read(tmp_path, letters.word)[name] for name in ("is_over", "logins"))
+
+
+def test_driver_is_known_by_its_own_letter(tmp_path: Path) -> None:
+    """Only a letter with the word shows that a driver is there, which reads the task's letters."""
+    letters = letters_at(tmp_path, [])
+    found = []
+    for word in ("guessed", letters.word):
+        written(tmp_path, word)
+        letters._read()
+        found.append(letters.has_driver)
+
+    assert [False, True] == found
+
+
 def test_letters_are_removed_at_the_end(tmp_path: Path) -> None:
     """After the job nothing of the letters is left, and its last lines were heard."""
     heard: list[str] = []

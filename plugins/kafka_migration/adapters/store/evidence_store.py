@@ -25,6 +25,7 @@ from kafka_migration.adapters.store.document_files import (
     naming,
     parse_json,
     read_whole,
+    removed,
     to_json,
     unfit,
     write_whole,
@@ -51,6 +52,7 @@ from kafka_migration.core.evidence.evidence_documents import (
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding, Refused
 from kafka_migration.core.run.run_identity import RunIdentity
+from kafka_migration.core.spark.letter_forms import is_letter
 
 MIGRATION_FILE = "migration.yaml"
 RUN_FILE = "run.json"
@@ -234,6 +236,13 @@ class RunEvidence:
             self.look_again()
             found = tuple(self._changes())
         return found
+
+    def remove_letters(self) -> None:
+        """Remove the letters of Spark jobs of the run, which are no documents. Raises `FindingsError` like a read."""
+        for attempt in range(1, self.attempt + 1):
+            folder = self._run_folder / attempt_folder_name(attempt)
+            for name in filter(is_letter, listed(folder)):
+                removed(folder / name)
 
     def disown_strangers(self) -> None:
         """Ignore documents that were in this attempt's folder before its first task; an earlier run left them.

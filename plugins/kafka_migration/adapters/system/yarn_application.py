@@ -14,6 +14,8 @@ log = logging.getLogger(__name__)
 
 # What the command `yarn` starts, with all of its arguments.
 _CLIENT = "org.apache.hadoop.yarn.client.cli.ApplicationCLI"
+# Becomes the command that follows, after as many seconds as its first argument says.
+_WAITING = ("sh", "-c", 'sleep "$0" && exec "$@"')
 
 
 def kill_command(application: str, spark_home: str | None) -> list[str]:
@@ -25,10 +27,11 @@ def kill_command(application: str, spark_home: str | None) -> list[str]:
     return [str(own), _CLIENT, *arguments] if own and own.is_file() else []
 
 
-def ask_to_end(application: str, spark_home: str | None) -> Callable[[float], None] | None:
+def ask_to_end(application: str, spark_home: str | None, after_s: float = 0) -> Callable[[float], None] | None:
     """Ask YARN to end an application; return what waits for its answer, at most for so many seconds.
 
-    Returns `None` if this machine cannot ask, and says so in the log.
+    `after_s` is the time in which the application may end by itself. Returns `None` if this machine cannot ask, and
+    says so in the log.
 
     Airflow ends a killed task within seconds, in which Java may not even start. So the client is a process of its own,
     which outlives the task where the machine or the container outlives it.
@@ -37,10 +40,10 @@ def ask_to_end(application: str, spark_home: str | None) -> Callable[[float], No
     if not command:
         log.warning("%s may still run: this machine has neither the command yarn nor spark-class.", application)
         return None
-    log.info("YARN is asked to end %s.", application)
+    log.info("YARN is asked to end %s%s.", application, f" if it still runs in {after_s:.0f} s" if after_s else "")
     try:
         client = subprocess.Popen(
-            command,
+            [*_WAITING, str(after_s), *command] if after_s else command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from kafka_migration.core.documents.codec import Document, DoesNotFit
 
 OF_DRIVER, OF_TASK = "driver", "task"
+_SUFFIX = ".letter"
 # A driver ends its application if the task has not been seen for so long.
 LEASE_S = 300.0
 
@@ -51,7 +52,12 @@ class TaskSays(Document):
 
 def place_of(result: str, writer: str) -> str:
     """Return the path of a writer's letter, beside the result."""
-    return f"{result.removesuffix('.json')}.{writer}.letter"
+    return f"{result.removesuffix('.json')}.{writer}{_SUFFIX}"
+
+
+def is_letter(file: str) -> bool:
+    """Whether a file in the evidence is a letter, or one that was being written."""
+    return _SUFFIX in file
 
 
 def enclosed(word: str, writer: str, body: Document) -> Letter:

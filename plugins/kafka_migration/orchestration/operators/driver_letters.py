@@ -51,7 +51,14 @@ class DriverLetters:
     _logins: str = field(default="", repr=False)
     _is_given: bool = False
     _is_over: bool = False
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _has_driver: bool = False
+    # A task that is killed while it writes its last letter writes another one in the same thread.
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @property
+    def has_driver(self) -> bool:
+        """Whether a driver has written, which therefore reads too."""
+        return self._has_driver
 
     @contextmanager
     def exchanged(self) -> Iterator[None]:
@@ -103,6 +110,7 @@ class DriverLetters:
         says = self._driver_says()
         if says is None:
             return
+        self._has_driver = True
         for line in says.since(self._told):
             self.heard(line)
         self._told = max(self._told, says.told)
@@ -116,7 +124,7 @@ class DriverLetters:
 
     def _answer(self, key: str) -> None:
         """Seal the logins for the first driver that asks, and withdraw them once it has them."""
-        if not key:
+        if not key or self._is_over:
             self._logins = ""
         elif not self._is_given:
             self._is_given = True

@@ -62,6 +62,8 @@ DIGEST_PACKAGE = "kafka_digest"
 WORD_FILE = "task-word"
 # How long an application may take to end after YARN was asked, before `spark-submit` is killed.
 ENDS_WITHIN_S = 60.0
+# How long a driver in a cluster has before, once it was told to end: it removes its quotas and its letters.
+DRIVER_ENDS_WITHIN_S = 45.0
 
 
 class SparkSubmission(SparkSubmitOperator):
@@ -107,14 +109,15 @@ class SparkSubmission(SparkSubmitOperator):
     def _ask_yarn(self) -> bool:
         """Ask YARN once to end an application that does not end with its driver; return whether it may take its time.
 
-        `spark-submit` then ends by itself, and removes what it has shipped.
+        `spark-submit` then ends by itself, and removes what it has shipped. A driver that reads letters may end first.
         """
         yarn = self._yarn
         if not yarn.may_run or (self._letters is None and self._has_begun.is_set()):
             return False
         if self._ends_by == math.inf:
-            self._ends_by = time.monotonic() + ENDS_WITHIN_S
-            self._await_yarn = ask_to_end(yarn.application, self._home)
+            after_s = DRIVER_ENDS_WITHIN_S if self._letters is not None and self._letters.has_driver else 0.0
+            self._ends_by = time.monotonic() + after_s + ENDS_WITHIN_S
+            self._await_yarn = ask_to_end(yarn.application, self._home, after_s)
         return self._await_yarn is not None and time.monotonic() < self._ends_by
 
     @property

@@ -52,7 +52,7 @@ from kafka_migration.steps.finish.outcome import (
     timing_of,
     unfit_documents,
 )
-from kafka_migration.steps.finish.releasing import Released, may_still_run, release
+from kafka_migration.steps.finish.releasing import Released, may_still_run, release, remove_letters
 from kafka_migration.steps.rollback.decommissioning import read_old_cluster
 from kafka_migration.steps.run.migration_run import MigrationRun
 
@@ -110,6 +110,7 @@ def finish_run(run: MigrationRun, tasks: EndedTasks) -> Finished:
     """Free the reservation, decide the outcome, and publish it."""
     record_rehearsal(run, tasks)
     released = release(run)
+    remove_letters(run)
     end = _end_of(run, tasks)
     build = partial(_document, run, tasks, end.timing, _decommission(run))
     document, refusals = _published(run, build, FAILED if released.problem else end.outcome, end.refusals)

@@ -1,4 +1,7 @@
-"""Frees the reservation at the end of a run, and says whether a MirrorMaker of the run may still be running."""
+"""Frees the reservation at the end of a run, and says whether a MirrorMaker of the run may still be running.
+
+It also removes what the run's Spark jobs left in the evidence.
+"""
 
 from __future__ import annotations
 
@@ -73,3 +76,11 @@ def may_still_run(run: MigrationRun, released: Released) -> bool:
         return run.ledger.known().open_generation_of(run.identity) is not None
     except Exception:
         return True
+
+
+def remove_letters(run: MigrationRun) -> None:
+    """Remove the letters of drivers that ended together with their tasks; a store that fails keeps them."""
+    try:
+        run.evidence.remove_letters()
+    except FindingsError as error:
+        log.warning("Letters between a task and a Spark driver may be left in the evidence: %s", error)
